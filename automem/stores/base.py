@@ -1,0 +1,183 @@
+"""What the two stores offer to the domain: small protocols, bound to one graph and one collection.
+
+Every method may raise ``GraphUnavailable`` or ``VectorsUnavailable``; an empty answer always means
+"nothing matches", never "could not look" (D4). The same contract tests run on all implementations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from automem.models import Memory, MemoryDraft, Relation, Scope, Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A candidate of one search: ``score`` is the store's own (cosine, index score, importance)."""
+
+    memory: Memory
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoreIdentity:
+    """What the data was made with, recorded once and checked at every start (D30)."""
+
+    embedding_model: str
+    dimension: int
+    analysis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One hop of an INVALIDATED_BY or EVOLVED_INTO edge, old to new (recall.md 10)."""
+
+    old_id: str
+    new: Memory
+    relation: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class PendingVector:
+    """A memory whose vector is owed (D22). ``revision`` guards against newer text."""
+
+    memory: Memory
+    attempts: int
+
+
+class GraphStore(Protocol):
+    """The canonical store. A memory exists if and only if its node does (storage.md 1)."""
+
+    def ping(self) -> None: ...
+    def close(self) -> None: ...
+
+    def identity(self) -> StoreIdentity | None:
+        """Give the recorded identity; None for data that has none yet."""
+        ...
+
+    def record_identity(self, identity: StoreIdentity) -> None: ...
+
+    # write
+    def create(self, drafts: Sequence[MemoryDraft], pending: bool) -> None:
+        """Write all nodes in one query, or none. Confirmed: raises unless every id came back.
+
+        ``pending`` marks each as owing a vector, in the same write (D22).
+        """
+        ...
+
+    def update(self, memory_id: str, changes: Mapping[str, Any], revision: int) -> bool:
+        """Set the public properties named (None removes) if the node is still at ``revision``.
+
+        Derived fields follow. A change of ``content`` marks the vector as owed. False when the node
+        has moved on or is gone: read again and retry, so that no concurrent change is lost (D24).
+        """
+        ...
+
+    def delete(self, memory_ids: Sequence[str]) -> list[str]:
+        """Remove nodes with all their edges; give the ids that existed."""
+        ...
+
+    def touch(self, memory_ids: Sequence[str], at: str) -> None:
+        """Set ``last_accessed`` (D18). Unknown ids are ignored; the revision stays."""
+        ...
+
+    # owed vectors
+    def pending_vectors(self, limit: int, now: datetime) -> list[PendingVector]:
+        """Give memories that owe a vector and are due at ``now``, oldest first."""
+        ...
+
+    def vector_done(self, memory_ids: Mapping[str, int]) -> None:
+        """Clear the debt of each id that is still at the revision given."""
+        ...
+
+    def vector_failed(self, memory_ids: Sequence[str], retry_at: datetime) -> None:
+        """Count an attempt and set when to try again."""
+        ...
+
+    def pending_vector_count(self) -> int: ...
+
+    # read
+    def get_many(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        """Give the memories that exist, by id, in one query."""
+        ...
+
+    def count(self, excluded_types: Sequence[str]) -> int: ...
+
+    def ids(self, after: str, limit: int, excluded_types: Sequence[str]) -> list[str]:
+        """Give ids greater than ``after`` in ascending order: pages for drift checks."""
+        ...
+
+    # search (runtime: no query scans all memories)
+    def keyword_search(self, query: str, scope: Scope, limit: int) -> list[Hit]:
+        """Run a query of the full-text index as built by ``search/runtime_keywords.py``; best first."""
+        ...
+
+    def frequencies(self, queries: Sequence[str]) -> list[int]:
+        """Count the memories that each full-text query matches, in one round trip, same order."""
+        ...
+
+    def trending(self, scope: Scope, sort: Sort, limit: int) -> list[Hit]:
+        """Give memories in the order of recall.md 4.4; missing values last (D20)."""
+        ...
+
+    # relations
+    def relations(self, memory_ids: Sequence[str], limit: int) -> dict[str, list[tuple[Relation, Memory]]]:
+        """Give outgoing edges of each memory, newest first, at most ``limit`` each (recall.md 9.1)."""
+        ...
+
+    def replacements(self, memory_ids: Sequence[str], hops: int) -> dict[str, list[Replacement]]:
+        """Give, for every id reachable from ``memory_ids`` over at most ``hops`` replacement edges,
+        its outgoing replacement edges, newest first (edge ``updated_at``, else target timestamp)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VectorPoint:
+    """A vector with its complete payload (storage.md 3, D26)."""
+
+    id: str
+    vector: Sequence[float]
+    memory: Memory
+
+
+class VectorStore(Protocol):
+    """A rebuildable projection: vectors plus a copy of the fields that filters need."""
+
+    @property
+    def dimension(self) -> int: ...
+
+    def ping(self) -> None: ...
+    def close(self) -> None: ...
+
+    def upsert(self, points: Sequence[VectorPoint]) -> None:
+        """Write points; acknowledged points survive kill -9."""
+        ...
+
+    def update_payload(self, memory: Memory) -> None:
+        """Replace the payload of an existing point, keeping its vector; a missing point is ignored."""
+        ...
+
+    def delete(self, memory_ids: Sequence[str]) -> None: ...
+
+    def search(self, vector: Sequence[float], scope: Scope, limit: int) -> list[Hit]:
+        """Give the nearest points inside the scope by cosine, best first."""
+        ...
+
+    def scroll(self, scope: Scope, limit: int) -> list[Memory]:
+        """Give points inside the scope in no particular order."""
+        ...
+
+    def similarities(self, vector: Sequence[float], memory_ids: Sequence[str]) -> dict[str, float]:
+        """Give the cosine of each of these points to ``vector``; absent points are left out."""
+        ...
+
+    def vectors(self, memory_ids: Sequence[str]) -> dict[str, Sequence[float]]: ...
+
+    def count(self, excluded_types: Sequence[str]) -> int: ...
+
+    def ids(self, after: str, limit: int) -> Iterable[str]:
+        """Give ids greater than ``after`` in ascending order: pages for drift checks."""
+        ...
