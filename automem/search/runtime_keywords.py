@@ -1,0 +1,290 @@
+"""Keyword matching logic: what a query asks for, and what a memory holds of it (seed, D9, D10).
+
+Candidates come from the full-text index by ``Keyword.index_query``. What a keyword is worth in a
+memory is judged here on the memory's lexemes, the same for every arm that found it (D8).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from automem.utils.text import (
+    PART,
+    SECTION,
+    STEM,
+    TAG_WORD,
+    WORD,
+    Analyzer,
+    Token,
+    encode,
+    pairs,
+    tokens,
+)
+
+MAX_KEYWORDS = 32
+"""Longer queries are cut to their first words; a bound on the index query (documented)."""
+PAIR_WEIGHT = 0.5
+TAG_CREDIT = 0.5
+REFERENCE_WORDS = 50
+"""Texts up to this many words count as short. Measured flat from 40 to 80."""
+
+# Function words of English: they match nearly everything and say nothing. Used only where the
+# query has other words ("The Who" is still asked for by its words).
+_STOPWORDS_TEXT = """
+a about after all also am an and any are as at be because been before being but by can could did do
+does doing done down during each else ever for from get gets getting got had has have having he her
+hers him his how i if in into is it its itself just let like many may me might mine more most much
+must my myself no nor not of off on once only or other our ours out over own please shall she should
+so some such than that the their theirs them then there these they this those to too under until up
+us very via was we were what when where whether which while who whom whose why will with would you
+your yours
+"""
+STOPWORDS = frozenset(_STOPWORDS_TEXT.split())
+# Between two words without a blank, these make one identifier of them: OPS-4711, snake_case, a.b.c.
+_CONNECTOR = re.compile(r"[-_./:@\\&+#]{1,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """One thing that a query asks for.
+
+    ``text`` is how it is echoed. ``phrase`` is the run of stems that must stand in the lexemes,
+    ``prefix`` the beginning of a word that also counts (empty where only whole words do).
+    ``whole`` is false for a part of an identifier or of a run of CJK characters.
+    """
+
+    text: str
+    phrase: str
+    prefix: str
+    joined: str
+    tag_phrase: str
+    index_query: str
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two keywords that stand side by side in the query: the phrase part of the seed's table."""
+
+    first: Keyword
+    second: Keyword
+
+    @property
+    def phrase(self) -> str:
+        return f"{self.first.phrase}{self.second.phrase[1:]}"
+
+    @property
+    def index_query(self) -> str:
+        return f'"{self.phrase.strip()}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Keywords:
+    """All that a query asks for: its keywords and the pairs of neighbours among them."""
+
+    items: tuple[Keyword, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def echo(self) -> list[str]:
+        """Give the keywords as the answer lists them (``keywords``, recall.md 2.1)."""
+        return [keyword.text for keyword in self.items if keyword.whole]
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """How common the keywords and pairs of a query are: memories that hold each, of ``total``."""
+
+    total: int
+    keywords: tuple[int, ...]
+    pairs: tuple[int, ...]
+
+
+def extract_keywords(query: str) -> Keywords:
+    """Read a query: any punctuation is text, never syntax (D10)."""
+    analyzer = Analyzer()
+    groups = _identifiers(query, list(tokens(query)))
+    telling = [index for index, group in enumerate(groups) if not _is_stopword(group)]
+    read = {index: _group_keywords(groups[index], analyzer) for index in telling or range(len(groups))}
+    found: dict[str, Keyword] = {}
+    for keyword in (keyword for keywords in read.values() for keyword in keywords):
+        found.setdefault(keyword.phrase, keyword)
+    neighbours = [(read[i][0], read[i + 1][0]) for i in read if i + 1 in read]
+    pairs_of = {pair.phrase: pair for pair in (Pair(*two) for two in neighbours)}
+    return Keywords(tuple(found.values())[:MAX_KEYWORDS], tuple(pairs_of.values())[:MAX_KEYWORDS])
+
+
+def _is_stopword(group: Sequence[Token]) -> bool:
+    return len(group) == 1 and group[0].text in STOPWORDS
+
+
+def _identifiers(query: str, words: Sequence[Token]) -> list[list[Token]]:
+    """Group words that only connectors part: ``kx-ams-07b`` is one thing in three words."""
+    text = query if query.isascii() else unicodedata.normalize("NFKC", query)
+    groups: list[list[Token]] = []
+    for word in words:
+        gap = text[groups[-1][-1].end : word.start] if groups else " "
+        joined = not word.gram and groups and not groups[-1][-1].gram and _CONNECTOR.fullmatch(gap)
+        if joined:
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    return groups
+
+
+def _group_keywords(group: Sequence[Token], analyzer: Analyzer) -> list[Keyword]:
+    if len(group) == 1 and group[0].gram:
+        return _gram_keywords(group[0].text)
+    if len(group) == 1:
+        return _word_keywords(group[0], analyzer)
+    whole = _identifier_keyword(group, analyzer)
+    parts = [_part(_word_keyword(word, analyzer)) for word in group if _worth_alone(word)]
+    return [whole, *parts]
+
+
+def _worth_alone(word: Token) -> bool:
+    return len(word.text) > 1 and word.text not in STOPWORDS
+
+
+def _part(keyword: Keyword) -> Keyword:
+    return Keyword(
+        keyword.text,
+        keyword.phrase,
+        keyword.prefix,
+        keyword.joined,
+        keyword.tag_phrase,
+        keyword.index_query,
+        whole=False,
+    )
+
+
+def _word_keywords(word: Token, analyzer: Analyzer) -> list[Keyword]:
+    return [_word_keyword(word, analyzer)]
+
+
+def _word_keyword(word: Token, analyzer: Analyzer) -> Keyword:
+    stem, code = encode(analyzer.stem(word.text)), encode(word.text)
+    prefix = code if _has_prefix(word.text) else ""
+    terms = [f"{STEM}{stem}", f"{PART}{stem}", f"{TAG_WORD}{stem}"]
+    if prefix:
+        terms += [f"{WORD}{prefix}*", f"{TAG_WORD}{prefix}*"]
+    if code != stem:
+        terms.append(f"{PART}{code}")
+    return Keyword(
+        text=word.text,
+        phrase=_run(STEM, [stem]),
+        prefix=f" {WORD}{prefix}" if prefix else "",
+        joined=f" {PART}{code} ",
+        tag_phrase=f" {TAG_WORD}{stem} ",
+        index_query=f"({'|'.join(terms)})",
+    )
+
+
+def _has_prefix(word: str) -> bool:
+    """Say whether beginnings of words count: not ``go`` in ``good``, but ``k8`` in ``k8s``."""
+    return word.isalnum() and (len(word) >= 3 or (len(word) == 2 and any(c.isdigit() for c in word)))
+
+
+def _identifier_keyword(group: Sequence[Token], analyzer: Analyzer) -> Keyword:
+    stems = [encode(analyzer.stem(word.text)) for word in group]
+    joined = PART + encode("".join(word.text for word in group))
+    every = " ".join(f"({STEM}{stem}|{TAG_WORD}{stem})" for stem in stems)
+    return Keyword(
+        text="-".join(word.text for word in group),
+        phrase=_run(STEM, stems),
+        prefix="",
+        joined=f" {joined} ",
+        tag_phrase=_run(TAG_WORD, stems),
+        index_query=f"(({every})|{joined})",
+    )
+
+
+def _gram_keywords(run: str) -> list[Keyword]:
+    """Give the run as a whole and, of more than two characters, its pairs (found by substring)."""
+    pieces = pairs(run) if len(run) > 2 else []
+    whole = _gram_keyword(run, whole=True)
+    return [whole, *(_gram_keyword(piece, whole=False) for piece in pieces)]
+
+
+def _gram_keyword(run: str, whole: bool) -> Keyword:
+    stems = [encode(c) for c in run]
+    codes = [encode(pair) for pair in pairs(run)]
+    kinds = (PART, TAG_WORD) if len(run) > 1 else (STEM, TAG_WORD)
+    every = " ".join(f"({'|'.join(kind + code for kind in kinds)})" for code in codes)
+    tag_phrase = f" {TAG_WORD}{codes[0]} " if len(codes) == 1 else ""
+    return Keyword(run, _run(STEM, stems), "", "", tag_phrase, f"({every})", whole)
+
+
+def _run(kind: str, codes: Sequence[str]) -> str:
+    return f" {' '.join(kind + code for code in codes)} "
+
+
+def _holds_in_content(keyword: Keyword, lexemes: str) -> bool:
+    """Say whether it stands there as a whole word, by its stem, or as the beginning of a word."""
+    return any(piece and piece in lexemes for piece in (keyword.phrase, keyword.prefix, keyword.joined))
+
+
+def _holds_in_tags(keyword: Keyword, lexemes: str) -> bool:
+    prefix = keyword.prefix.replace(f" {WORD}", f" {TAG_WORD}", 1)
+    return any(piece and piece in lexemes for piece in (keyword.tag_phrase, prefix))
+
+
+def keyword_score(keywords: Keywords, rarity: Rarity, lexemes: str) -> float:
+    """Give the share of what the query asks for that a memory holds, weighted by rarity: 0..1 (D9).
+
+    The seed's points, content +2 and tag +1, count as 1 and 1/2 here; pairs of neighbouring words
+    stand for its phrase. Each is weighted by ``surprise``. Words that no memory holds do not count
+    against any. docs/retrieval.md tells what was compared.
+    """
+    length = word_count(lexemes)
+    held = most = 0.0
+    for keyword, count in zip(keywords.items, rarity.keywords, strict=True):
+        if count:
+            most += surprise(count, rarity.total)
+            held += _keyword_worth(keyword, lexemes, count, rarity.total, length)
+    known = dict(zip((keyword.phrase for keyword in keywords.items), rarity.keywords, strict=True))
+    for pair, count in zip(keywords.pairs, rarity.pairs, strict=True):
+        if count:
+            counts = [known.get(word.phrase, count) or count for word in (pair.first, pair.second)]
+            most += PAIR_WEIGHT * _mean_surprise(counts, rarity.total, 0)
+            if pair.phrase in lexemes:
+                held += PAIR_WEIGHT * _mean_surprise(counts, rarity.total, length)
+    return min(1.0, held / most) if most > 0 else 0.0
+
+
+def equal_rarity(keywords: Keywords) -> Rarity:
+    """Take all words as equally rare, for when the store cannot be asked (D4)."""
+    return Rarity(1_000, (1,) * len(keywords.items), (1,) * len(keywords.pairs))
+
+
+def surprise(count: int, total: int, length: int = 0) -> float:
+    """Give minus the logarithm of the chance that a text of ``length`` words holds, by chance, a word
+    which ``count`` of ``total`` memories hold. Up to ``REFERENCE_WORDS`` words this is plain rarity;
+    in longer texts common words fade while rare ones keep most of their worth."""
+    rate = max(count, 0.5) / max(total, count, 1) * max(1.0, length / REFERENCE_WORDS)
+    return -math.log(-math.expm1(-rate))
+
+
+def _mean_surprise(counts: Sequence[int], total: int, length: int) -> float:
+    return sum(surprise(count, total, length) for count in counts) / len(counts)
+
+
+def _keyword_worth(keyword: Keyword, lexemes: str, count: int, total: int, length: int) -> float:
+    if _holds_in_content(keyword, lexemes):
+        return surprise(count, total, length)
+    return TAG_CREDIT * surprise(count, total) if _holds_in_tags(keyword, lexemes) else 0.0
+
+
+def word_count(lexemes: str) -> int:
+    """Give the number of words of the analysed text."""
+    end = lexemes.find(SECTION)
+    return lexemes.count(" ", 0, end) if end > 0 else 0
+
+
+def any_of(keywords: Sequence[Keyword]) -> str:
+    """Write the index query that finds a memory with any of the keywords."""
+    return "|".join(keyword.index_query for keyword in keywords)

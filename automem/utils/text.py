@@ -1,0 +1,231 @@
+"""Analysis of text into tokens of the full-text index (D10): ours to decide, the index only matches.
+
+A memory's ``lexemes`` are one line of space-separated tokens in sections parted by ``SECTION``:
+words in order, stems in order, parts (camel-case parts, joined identifiers, CJK pairs), tag words,
+metadata words, tag filters. The first letter of a token names its kind, so that a word never meets
+a tag. Order is kept in the first two sections: neighbours in the text are neighbours in the line,
+which makes a phrase or an identifier (``kx-ams-07b``) a plain substring test.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import Stemmer
+
+from automem.utils.tags import canonical_tag, tag_prefixes
+
+ANALYSIS_VERSION = 1
+"""Grows when the tokens change, so that a start sees that stored lexemes are old."""
+
+WORD, STEM, PART, TAG_WORD, META_WORD, TAG_PREFIX, TAG_EXACT = "w", "s", "p", "g", "m", "t", "x"
+SECTION = " z "
+GAP = "y"
+"""Stands between tags and between metadata values, so that a phrase does not span two."""
+
+_SKIPPED_METADATA = frozenset({"original_content", "enrichment", "semantic_neighbors", "patterns_detected"})
+_METADATA_VALUES = 200
+_METADATA_TEXT = 256
+
+# Scripts written without blanks between words: matched by pairs of characters (D10).
+_GRAM = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003134f"
+)
+_TOKEN = re.compile(
+    r"(?<![^\W_])(?P<sharp>[A-Za-z]{1,2}(?:\+\+|\#))(?![^\W_])"
+    r"|(?<![\w.])(?P<dotted>\.[A-Za-z][A-Za-z0-9]+)"
+    rf"|(?P<grams>[{_GRAM}]+)"
+    rf"|(?P<word>(?:(?![{_GRAM}])[^\W_])+(?:['’](?:(?![{_GRAM}])[^\W_])+)*)"
+    r"|(?P<symbol>[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])"
+)
+_POSSESSIVE = re.compile(r"['’]s?$|['’](?=\w)")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_CYRILLIC = re.compile(r"[\u0400-\u052f]")
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word of a text: ``text`` is folded, ``parts`` are the pieces of a camel-case word."""
+
+    text: str
+    start: int
+    end: int
+    gram: bool = False
+    parts: tuple[str, ...] = ()
+
+
+def fold(text: str) -> str:
+    """Normalise for comparison: NFKC, case-folded, accents off (``Zürich`` is ``zurich``)."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    bare = "".join(c for c in unicodedata.normalize("NFD", folded) if unicodedata.category(c) != "Mn")
+    return unicodedata.normalize("NFKC", bare)
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Give the words of a text in order, with their places in its NFKC form.
+
+    A run of a script without blanks is one token with ``gram`` set; ``C#``, ``C++``, ``.NET`` and
+    each pictograph are tokens of their own.
+    """
+    for match in _TOKEN.finditer(_compose(text)):
+        yield from _match_tokens(match)
+
+
+def _compose(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _match_tokens(match: re.Match[str]) -> Iterator[Token]:
+    raw, start, end = match.group(), match.start(), match.end()
+    if match.lastgroup == "word":
+        raw = _POSSESSIVE.sub("", raw)
+        if word := fold(raw):
+            yield Token(word, start, end, parts=_camel_parts(raw))
+    elif match.lastgroup == "grams":
+        # Thai and Hangul marks survive: folding would take vowels away.
+        yield Token(raw.casefold(), start, end, gram=True)
+    elif match.lastgroup == "dotted":
+        yield Token(raw.lower(), start, end, parts=(raw[1:].lower(),))
+    elif match.lastgroup == "sharp" or ord(raw) not in _SKIN_TONES:
+        yield Token(raw.lower(), start, end)
+
+
+def _camel_parts(raw: str) -> tuple[str, ...]:
+    if raw.islower() or raw.isupper() or not raw.isascii() or len(raw) < 4:
+        return ()
+    parts = _CAMEL.findall(raw)
+    return tuple(part.lower() for part in parts) if len(parts) > 1 else ()
+
+
+def encode(word: str) -> str:
+    """Write a word in ASCII letters and digits only; a prefix of a word stays a prefix of its code."""
+    if word.isascii() and word.isalnum() and "q" not in word:
+        return word
+    return "".join(_encode_character(c) for c in word)
+
+
+def _encode_character(character: str) -> str:
+    if character == "q":
+        return "qq"
+    plain = character.isascii() and character.isalnum()
+    return character if plain else f"qx{ord(character):06x}"
+
+
+def pairs(run: str) -> list[str]:
+    """Give the overlapping pairs of a run of characters; a single character is its own pair."""
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+class Analyzer:
+    """Stems words. Not for use from two threads at once: make one where it is needed."""
+
+    def __init__(self) -> None:
+        self._english = Stemmer.Stemmer("english")
+        self._russian = Stemmer.Stemmer("russian")
+
+    def stem(self, word: str) -> str:
+        """Give the stem of a folded word; identifiers with digits stay as they are."""
+        if word.isascii():
+            return self._english.stemWord(word) if word.isalpha() else word
+        return self._russian.stemWord(word) if _CYRILLIC.search(word) else word
+
+    def word_codes(self, text: str) -> tuple[list[str], list[str], list[str]]:
+        """Give the word, stem and part tokens of a text; the first two run side by side."""
+        words: list[str] = []
+        stems: list[str] = []
+        parts: list[str] = []
+        for token in tokens(text):
+            if token.gram:
+                words.extend(WORD + encode(c) for c in token.text)
+                stems.extend(STEM + encode(c) for c in token.text)
+                parts.extend(PART + encode(pair) for pair in pairs(token.text))
+            else:
+                words.append(WORD + encode(token.text))
+                stems.append(STEM + encode(self.stem(token.text)))
+                parts.extend(PART + encode(self.stem(part)) for part in token.parts)
+        return words, stems, parts
+
+    def stem_codes(self, text: str, kind: str) -> list[str]:
+        """Give the stems of a text as tokens of one kind, characters and pairs for gram scripts."""
+        codes: list[str] = []
+        for token in tokens(text):
+            stems = [*token.text, *pairs(token.text)] if token.gram else [self.stem(token.text)]
+            stems.extend(self.stem(part) for part in token.parts)
+            codes.extend(kind + encode(stem) for stem in stems)
+        return codes
+
+
+def document_lexemes(content: str, tags: Sequence[str], metadata: Mapping[str, Any]) -> str:
+    """Analyse a memory for the full-text index; the layout is told at the top of this module."""
+    analyzer = Analyzer()
+    words, stems, parts = analyzer.word_codes(content)
+    parts.extend(_joined_identifiers(content))
+    sections = (
+        words,
+        stems,
+        sorted(set(parts)),
+        _gapped(analyzer.stem_codes(tag, TAG_WORD) for tag in tags),
+        _gapped(analyzer.stem_codes(value, META_WORD) for value in metadata_values(metadata)),
+        tag_filters(tags),
+    )
+    return f" {SECTION.join(' '.join(section) for section in sections)} "
+
+
+def _gapped(groups: Iterable[list[str]]) -> list[str]:
+    return [code for group in groups for code in (*group, GAP)]
+
+
+_IDENTIFIER = re.compile(r"[^\W_]+(?:[-_.][^\W_]+){1,3}", re.ASCII)
+
+
+def _joined_identifiers(content: str) -> Iterator[str]:
+    """Let ``e-mail`` be found as ``email`` and ``snake_case`` as ``snakecase``."""
+    for match in _IDENTIFIER.finditer(content):
+        yield PART + encode(re.sub(r"[-_.]", "", match.group()).lower())
+
+
+def metadata_values(metadata: Mapping[str, Any]) -> list[str]:
+    """Give the searchable values of metadata as texts: short strings and numbers, lists and nested
+    objects walked, bounded in number. Keys and what enrichment notes for itself are left out."""
+    values: list[str] = []
+    stack: list[Any] = [value for key, value in metadata.items() if key not in _SKIPPED_METADATA]
+    while stack and len(values) < _METADATA_VALUES:
+        value = stack.pop(0)
+        if isinstance(value, Mapping):
+            stack.extend(inner for key, inner in value.items() if key not in _SKIPPED_METADATA)
+        elif isinstance(value, list | tuple):
+            stack.extend(value[:_METADATA_VALUES])
+        elif isinstance(value, str) and 0 < len(value.strip()) <= _METADATA_TEXT:
+            values.append(value.strip())
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            values.append(str(value))
+    return values
+
+
+def tag_filters(tags: Sequence[str]) -> list[str]:
+    """Give the tokens by which a tag scope is cut inside the index (D7)."""
+    prefixes = [tag_token(prefix) for prefix in tag_prefixes(tags)]
+    return prefixes + [exact_tag_token(tag) for tag in tags if canonical_tag(tag)]
+
+
+def tag_token(prefix: str) -> str:
+    """Give the token of a tag prefix; any spelling of it gives the same token."""
+    return TAG_PREFIX + _digest(canonical_tag(prefix))
+
+
+def exact_tag_token(tag: str) -> str:
+    """Give the token of a whole tag; any spelling of it gives the same token."""
+    return TAG_EXACT + _digest(canonical_tag(tag))
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=10).hexdigest()
