@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from automem.errors import EmbeddingUnavailable
+
 Vectors = NDArray[np.float32]
 
 
@@ -35,3 +37,15 @@ class Provider(Protocol):
     def embed_batch(self, texts: Sequence[str]) -> Vectors:
         """Embed documents: shape ``(len(texts), dimension)``, unit length, in the order given."""
         ...
+
+
+class ClosingProvider(Provider, Protocol):
+    """A provider that holds connections or a model; what ``make_provider`` gives."""
+
+    def close(self) -> None:
+        """Release them. Calling it twice does no harm."""
+        ...
+
+
+class EmbeddingRefused(EmbeddingUnavailable):
+    """The provider works but refuses this input; the same text would be refused again."""

@@ -42,10 +42,30 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class PendingVector:
-    """A memory whose vector is owed (D22). ``revision`` guards against newer text."""
+    """A memory that owes the vector store something (D22). Its ``revision`` guards newer writes.
+
+    ``vector`` is what the client gave, kept on the node until it is stored; None when the provider
+    is to make it. With ``memory.vector_pending`` false only the payload is owed: the stored vector,
+    if there is one, belongs to this text.
+    """
 
     memory: Memory
     attempts: int
+    vector: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The answer of a write, kept to repeat it (D25). A node ``IdempotencyKey``, ``key`` unique.
+
+    ``fingerprint`` tells requests apart, ``answer`` is JSON text. ``expires`` is in epoch seconds;
+    None stands for as long as the memory does (keys ``id:<uuid>``, removed by ``delete``).
+    """
+
+    key: str
+    fingerprint: str
+    answer: str
+    expires: float | None = None
 
 
 class GraphStore(Protocol):
@@ -61,23 +81,51 @@ class GraphStore(Protocol):
     def record_identity(self, identity: StoreIdentity) -> None: ...
 
     # write
-    def create(self, drafts: Sequence[MemoryDraft], pending: bool) -> None:
-        """Write all nodes in one query, or none. Confirmed: raises unless every id came back.
+    def create(self, drafts: Sequence[MemoryDraft], pending: bool, receipts: Sequence[Receipt] = ()) -> None:
+        """Write all nodes and receipts in one query, or none. Confirmed: raises unless every id came back.
 
-        ``pending`` marks each as owing a vector, in the same write (D22).
+        ``pending`` marks each as owing a vector, in the same write (D22); a draft's ``embedding`` is
+        kept on its node until ``vector_done``. A tombstone of the same id goes away. Raises
+        ``Conflict``, with nothing written, when an id or a receipt's key exists already (D25).
         """
         ...
 
     def update(self, memory_id: str, changes: Mapping[str, Any], revision: int) -> bool:
         """Set the public properties named (None removes) if the node is still at ``revision``.
 
-        Derived fields follow. A change of ``content`` marks the vector as owed. False when the node
-        has moved on or is gone: read again and retry, so that no concurrent change is lost (D24).
+        Derived fields follow. In the same write a change of ``content`` marks the vector as owed (and
+        drops a kept ``embedding``), any other change the payload. False when the node has moved on
+        or is gone: read again and retry, so that no concurrent change is lost (D24).
         """
         ...
 
     def delete(self, memory_ids: Sequence[str]) -> list[str]:
-        """Remove nodes with all their edges; give the ids that existed."""
+        """Remove nodes with all their edges and receipts; give the ids that existed.
+
+        The same write leaves a tombstone for each: its vector is still to be removed.
+        """
+        ...
+
+    def tombstones(self, limit: int) -> list[str]:
+        """Give ids of deleted memories whose vectors may still be there, oldest first."""
+        ...
+
+    def bury(self, memory_ids: Sequence[str]) -> None:
+        """Remove tombstones, their vectors being gone. A memory that lives again under such an id
+        (stored between) is marked as owing its vector, since that went too."""
+        ...
+
+    # answers to repeat (D25)
+    def receipts(self, keys: Sequence[str]) -> dict[str, Receipt]:
+        """Give the receipts that exist, by key, expired ones too."""
+        ...
+
+    def amend_receipt(self, key: str, answer: str) -> None:
+        """Replace the answer of a receipt; an unknown key is ignored."""
+        ...
+
+    def forget_receipts(self, before: float) -> int:
+        """Remove receipts that expired before this epoch second; give how many."""
         ...
 
     def touch(self, memory_ids: Sequence[str], at: str) -> None:
@@ -86,11 +134,11 @@ class GraphStore(Protocol):
 
     # owed vectors
     def pending_vectors(self, limit: int, now: datetime) -> list[PendingVector]:
-        """Give memories that owe a vector and are due at ``now``, oldest first."""
+        """Give memories that owe a vector or a payload and are due at ``now``, oldest first."""
         ...
 
     def vector_done(self, memory_ids: Mapping[str, int]) -> None:
-        """Clear the debt of each id that is still at the revision given."""
+        """Clear the debt (and a kept ``embedding``) of each id that is still at the revision given."""
         ...
 
     def vector_failed(self, memory_ids: Sequence[str], retry_at: datetime) -> None:

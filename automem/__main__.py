@@ -1,0 +1,5 @@
+"""``python -m automem``."""
+
+from automem.cli import main
+
+main()

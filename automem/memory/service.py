@@ -1,0 +1,94 @@
+"""Reading, changing and deleting one memory by its id (memory-api.md 3 to 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from automem.errors import GraphUnavailable, InvalidInput, NotFound
+from automem.memory import vector_part
+from automem.memory.answers import public_properties
+from automem.memory.fields import INVALID_ID, canonical_id
+from automem.models import Memory
+
+if TYPE_CHECKING:
+    from automem.services import Services
+
+NOT_FOUND = "Memory not found"
+PATIENCE_SECONDS = 2.0
+"""So long a change of content waits for its vector; then the worker goes on alone."""
+
+_RACES = 100
+
+
+def check_id(memory_id: str) -> str:
+    """Give the id in canonical form.
+
+    :raises InvalidInput: for what is no UUID.
+    """
+    canonical = canonical_id(memory_id)
+    if canonical is None:
+        raise InvalidInput(INVALID_ID, field="memory_id")
+    return canonical
+
+
+def get_memory(services: Services, memory_id: str) -> Mapping[str, Any]:
+    """Give all public properties, and note the access in the background (D18).
+
+    :raises InvalidInput: for an id that is no UUID.
+    :raises NotFound: when there is no such memory.
+    """
+    memory = _find(services, memory_id)
+    services.access.record([memory.id])
+    return public_properties(memory)
+
+
+def update_memory(services: Services, memory_id: str, changes: Mapping[str, Any]) -> str:
+    """Apply all changes or none; give the memory's id (D24).
+
+    Concurrent changes of other fields survive: the write counts only for the revision that was read,
+    and is tried again on the next. Until a new text is embedded the graph says so, and recall does
+    not trust the old vector.
+    """
+    memory = _find(services, memory_id)
+    if not changes:
+        return memory.id
+    with services.embedder.watch([memory.id]) as watch:
+        applied = _apply(services, memory, changes)
+        if "content" in applied:
+            services.embedder.notify()
+            watch.wait(PATIENCE_SECONDS)
+        else:
+            vector_part.refresh(services, memory.id)
+    return memory.id
+
+
+def delete_memory(services: Services, memory_id: str) -> str:
+    """Delete a memory with its edges, then its vector; give its id."""
+    memory = _find(services, memory_id)
+    if not services.graph.delete([memory.id]):
+        raise NotFound(NOT_FOUND)
+    vector_part.remove(services, [memory.id])
+    return memory.id
+
+
+def _apply(services: Services, memory: Memory, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Write the changes on whatever revision is current; give those that were made."""
+    for _ in range(_RACES):
+        applied = dict(changes)
+        if applied.get("content") == memory.content:
+            del applied["content"]
+        if services.graph.update(memory.id, applied, memory.revision):
+            return applied
+        memory = _find(services, memory.id)
+    raise GraphUnavailable("Too many changes of this memory at the same time; try again")
+
+
+def _find(services: Services, memory_id: str) -> Memory:
+    """Look under the canonical id, and as it is spelled: others may have written it so."""
+    canonical = check_id(memory_id)
+    found = services.graph.get_many(list(dict.fromkeys((canonical, memory_id))))
+    memory = found.get(canonical) or found.get(memory_id)
+    if memory is None:
+        raise NotFound(NOT_FOUND)
+    return memory

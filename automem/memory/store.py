@@ -1,0 +1,87 @@
+"""Storing one memory (memory-api.md 1; D22, D25, D39)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from automem.errors import Conflict, GraphUnavailable
+from automem.memory import idempotency
+from automem.memory.answers import Answer, VectorOutcome, stored_answer
+from automem.memory.drafts import NewMemory
+from automem.memory.idempotency import WriteRequest
+from automem.memory.vector_part import after_the_write, settle_new
+from automem.models import MemoryDraft
+from automem.stores.base import GraphStore, Receipt
+
+if TYPE_CHECKING:
+    from automem.services import Services
+
+RACES = 5
+"""So often a write that lost to a twin looks for the twin's answer."""
+
+
+def store(services: Services, memory: NewMemory, request: WriteRequest) -> Answer:
+    """Store a memory, or give the first answer again (D25).
+
+    :raises Conflict: when the key or the id was used with other content.
+    :raises GraphUnavailable: when nothing was stored.
+    """
+    for _ in range(RACES):
+        earlier = idempotency.answer_of_key(
+            services.graph, request, services.clock.now()
+        ) or idempotency.answer_of_id(services.graph, memory, request.timer)
+        if earlier is not None:
+            return earlier
+        try:
+            return _store_new(services, memory, request)
+        except Conflict:
+            # A twin of this request was faster: its answer is there now.
+            continue
+    raise Conflict(idempotency.ID_REUSED)
+
+
+def _store_new(services: Services, memory: NewMemory, request: WriteRequest) -> Answer:
+    draft = complete(services, [memory])[0]
+    # What is true whatever happens next; the full answer replaces it below.
+    first = stored_answer(draft, VectorOutcome("queued", "queued"), request.timer.milliseconds())
+    receipts = [
+        *request.receipt(first, services.clock.now()),
+        *idempotency.id_receipt(memory, first),
+    ]
+    create(services.graph, [draft], receipts)
+    answer = stored_answer(draft, settle_new(services, draft), request.timer.milliseconds())
+    amend(services.graph, receipts, answer)
+    return answer
+
+
+def complete(services: Services, memories: Sequence[NewMemory]) -> list[MemoryDraft]:
+    """Give each memory an id, a type and a confidence."""
+    unsorted = [memory.content for memory in memories if memory.type is None]
+    found = iter(services.classifier.classify(unsorted))
+    drafts = []
+    for memory in memories:
+        if memory.type is not None and memory.confidence is not None:
+            kind, confidence = memory.type, memory.confidence
+        else:
+            classified = next(found)
+            kind, confidence = classified.type, classified.confidence
+        drafts.append(memory.draft(memory.id or services.new_id.new_id(), kind, confidence))
+    return drafts
+
+
+def create(graph: GraphStore, drafts: Sequence[MemoryDraft], receipts: Sequence[Receipt]) -> None:
+    """Write to the graph. A connection that breaks after the write has not lost it: look (D39, D41)."""
+    try:
+        graph.create(drafts, pending=True, receipts=receipts)
+    except GraphUnavailable:
+        if len(graph.get_many([draft.id for draft in drafts])) < len(drafts):
+            raise
+
+
+def amend(graph: GraphStore, receipts: Sequence[Receipt], answer: Answer) -> None:
+    """Record the full answer."""
+    with after_the_write("recording an answer"):
+        for receipt in receipts:
+            graph.amend_receipt(receipt.key, json.dumps(answer))

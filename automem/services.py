@@ -1,0 +1,194 @@
+"""Everything that a request needs, made once from the settings and handed to the application."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from automem.config import Settings, reveal
+from automem.embedding.base import ClosingProvider, Provider
+from automem.embedding.select import make_provider
+from automem.enrichment.chat import ChatModel, make_chat
+from automem.errors import EmbeddingUnavailable, GraphUnavailable, StartupError, VectorsUnavailable
+from automem.identity import IdentityKeeper
+from automem.memory.classification import Classifier
+from automem.search.statistics import TermStatistics
+from automem.stores.base import GraphStore, StoreIdentity, VectorStore
+from automem.stores.data_directory import DataDirectory
+from automem.stores.embedded import EmbeddedFalkorDB
+from automem.stores.falkordb import FalkorDBGraph
+from automem.stores.falkordb_connection import ServerAddress
+from automem.stores.lazy import LazyServerVectors
+from automem.stores.open_vectors import QdrantServer, open_embedded
+from automem.stores.vector_values import check_dimension
+from automem.utils.clock import Clock, IdSource, RandomIds, SystemClock
+from automem.utils.text import ANALYSIS_VERSION
+from automem.workers.access import AccessRecorder
+from automem.workers.embedding import EmbeddingWorker, Pace
+
+_log = logging.getLogger(__name__)
+
+# Each recall asks up to four arms at the same time, and health asks two stores.
+_EXECUTOR_THREADS_PER_REQUEST = 2
+
+
+@dataclass(frozen=True)
+class Services:
+    """The parts of one running service. ``start`` begins the background work, ``close`` ends it all."""
+
+    settings: Settings
+    graph: GraphStore
+    vectors: VectorStore
+    provider: Provider
+    clock: Clock
+    new_id: IdSource
+    executor: ThreadPoolExecutor
+    chat: ChatModel
+    classifier: Classifier
+    embedder: EmbeddingWorker
+    access: AccessRecorder
+    terms: TermStatistics
+    identity: IdentityKeeper
+    resources: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    def start(self) -> None:
+        """Begin the background work; to be called once, in the process that serves.
+
+        Raises ``StartupError`` when the data was made with another embedding model (D30).
+        """
+        self.identity.settle()
+        self.embedder.start()
+        self.access.start()
+
+    def close(self) -> None:
+        """Finish the work in hand, then close stores and engines. Calling it twice does no harm."""
+        self.resources.close()
+
+
+def build_services(settings: Settings) -> Services:
+    """Open what the settings name (D29); raises ``StartupError`` saying how to mend what is wrong.
+
+    A server that is away is no fault: requests that need it answer 503, or go on without it, until it
+    is back. Nothing stays open after a failure.
+    """
+    with ExitStack() as stack:
+        provider = make_provider(settings)
+        stack.callback(provider.close)
+        data = _claim_data(settings, stack)
+        graph = open_graph(settings, data, stack)
+        dimension = _dimension(settings, provider, graph)
+        vectors = open_vectors(settings, data, dimension, stack)
+        check_dimension(vectors.dimension, dimension)
+        services = _assemble(settings, graph, vectors, provider, dimension)
+        stack.callback(services.chat.close)
+        stack.callback(services.classifier.close)
+        stack.callback(services.executor.shutdown, wait=True, cancel_futures=True)
+        # Last in, first out: the workers end while everything that they use is still open.
+        for worker in (services.embedder, services.access, services.identity):
+            stack.callback(worker.stop)
+        services.resources.push(stack.pop_all())
+        return services
+
+
+def _assemble(
+    settings: Settings, graph: GraphStore, vectors: VectorStore, provider: Provider, dimension: int
+) -> Services:
+    clock = SystemClock()
+    chat = make_chat(settings, clock)
+    return Services(
+        settings=settings,
+        graph=graph,
+        vectors=vectors,
+        provider=provider,
+        clock=clock,
+        new_id=RandomIds(),
+        executor=ThreadPoolExecutor(
+            settings.automem_threads * _EXECUTOR_THREADS_PER_REQUEST, thread_name_prefix="arm"
+        ),
+        chat=chat,
+        classifier=Classifier(chat, clock),
+        embedder=EmbeddingWorker(
+            graph, vectors, provider, clock, Pace(batch_size=settings.embedding_batch_size)
+        ),
+        access=AccessRecorder(graph, clock),
+        terms=TermStatistics(graph),
+        identity=IdentityKeeper(graph, StoreIdentity(provider.name, dimension, ANALYSIS_VERSION)),
+    )
+
+
+def _claim_data(settings: Settings, stack: ExitStack) -> DataDirectory | None:
+    if not (settings.graph_embedded or settings.vectors_embedded):
+        return None
+    return stack.enter_context(DataDirectory.open(settings.automem_data_dir))
+
+
+def open_graph(settings: Settings, data: DataDirectory | None, stack: ExitStack) -> GraphStore:
+    """Open the graph store; the stack closes it, and the engine below it.
+
+    Raises ``StartupError`` when the embedded engine does not start. A server is not asked yet.
+    """
+    if data is not None and settings.graph_embedded:
+        engine = EmbeddedFalkorDB(data)
+        stack.callback(engine.stop)
+        engine.start()
+        graph = FalkorDBGraph.over_socket(engine.socket_path, settings.falkordb_graph)
+        stack.callback(graph.close)
+        graph.prepare()
+        return graph
+    address = ServerAddress(
+        host=settings.falkordb_host or "",
+        port=settings.falkordb_port,
+        password=reveal(settings.falkordb_password),
+        tls=settings.falkordb_tls,
+    )
+    graph = FalkorDBGraph.over_tcp(address, settings.falkordb_graph)
+    stack.callback(graph.close)
+    return graph
+
+
+def _dimension(settings: Settings, provider: ClosingProvider, graph: GraphStore) -> int:
+    """Give the length of vectors: the model's; while its server is away, the setting's or the data's."""
+    try:
+        return provider.dimension
+    except EmbeddingUnavailable as error:
+        known = settings.vector_size or _recorded_dimension(graph, provider.name)
+        if known is None:
+            raise StartupError(
+                f"The embedding model {provider.name} does not answer ({error.message}), so the length of "
+                "its vectors is not known. Start it, or name the length in VECTOR_SIZE."
+            ) from error
+        return known
+
+
+def _recorded_dimension(graph: GraphStore, model: str) -> int | None:
+    try:
+        identity = graph.identity()
+    except GraphUnavailable:
+        return None
+    return identity.dimension if identity is not None and identity.embedding_model == model else None
+
+
+def open_vectors(
+    settings: Settings, data: DataDirectory | None, dimension: int, stack: ExitStack
+) -> VectorStore:
+    """Open the vector store; the stack closes it. A server that is away is opened when it is back."""
+    if data is not None and settings.vectors_embedded:
+        store = open_embedded(data.subdirectory("qdrant"), dimension)
+        stack.callback(store.close)
+        return store
+    server = QdrantServer(
+        url=settings.qdrant_address or "",
+        collection=settings.qdrant_collection,
+        api_key=reveal(settings.qdrant_api_key),
+        timeout=settings.qdrant_timeout_seconds,
+        ensure_indexes=settings.qdrant_ensure_payload_indexes,
+    )
+    lazy = LazyServerVectors(server, dimension)
+    stack.callback(lazy.close)
+    try:
+        lazy.open()
+    except VectorsUnavailable as error:
+        _log.warning("Qdrant does not answer yet; memories wait for it", extra={"reason": error.message})
+    return lazy

@@ -1,0 +1,103 @@
+"""The fixed queries of the graph store. Every value is a parameter."""
+
+from automem.stores.cypher import REPLACED
+
+PUBLIC = f"properties(m), {REPLACED}"
+"""How a memory ``m`` is given: a map, which needs none of the driver's cached names, and its state."""
+
+CREATE = """
+UNWIND $rows AS row CREATE (m:Memory) SET m = row WITH collect(m.id) AS ids
+FOREACH (receipt IN $receipts | CREATE (k:IdempotencyKey) SET k = receipt)
+WITH ids OPTIONAL MATCH (t:Tombstone) WHERE t.id IN ids DELETE t
+RETURN DISTINCT ids"""
+
+# The debt is judged in the query: vector_done may have cleared it since the node was read.
+UPDATE = """
+MATCH (m:Memory {id: $id}) WHERE coalesce(m._rev, 0) = $revision
+SET m += $changes
+SET m._pending = CASE WHEN m._pending = 'vector' THEN 'vector' ELSE $owed END
+RETURN m.id"""
+
+DELETE = """
+MATCH (m:Memory) WHERE m.id IN $ids WITH m, m.id AS id DETACH DELETE m
+WITH collect(DISTINCT id) AS ids
+FOREACH (id IN ids | MERGE (t:Tombstone {id: id}) SET t.at = timestamp())
+WITH ids OPTIONAL MATCH (k:IdempotencyKey) WHERE k.key IN [id IN ids | 'id:' + id] DELETE k
+RETURN DISTINCT ids"""
+
+TOMBSTONES = "MATCH (t:Tombstone) WITH t ORDER BY t.at, t.id LIMIT $limit RETURN t.id"
+BURY = "MATCH (t:Tombstone) WHERE t.id IN $ids DELETE t"
+# The revision grows so that a vector_done on its way does not clear the new debt.
+REVIVED = """
+MATCH (m:Memory) WHERE m.id IN $ids
+SET m._pending = 'vector', m._rev = coalesce(m._rev, 0) + 1"""
+
+RECEIPTS = "MATCH (k:IdempotencyKey) WHERE k.key IN $keys RETURN k.key, k.fingerprint, k.answer, k.expires"
+AMEND_RECEIPT = "MATCH (k:IdempotencyKey {key: $key}) SET k.answer = $answer"
+FORGET_RECEIPTS = """
+MATCH (k:IdempotencyKey) WHERE k.expires < $before WITH k, k.key AS key DELETE k RETURN count(key)"""
+
+TOUCH = "MATCH (m:Memory) WHERE m.id IN $ids SET m.last_accessed = $at"
+
+PENDING = f"""
+MATCH (m:Memory) WHERE m._pending IN ['vector', 'payload'] AND coalesce(m._retry_at, 0.0) <= $now
+WITH m ORDER BY coalesce(m._ts, 0.0), m.id LIMIT $limit RETURN {PUBLIC}"""
+PENDING_COUNT = "MATCH (m:Memory) WHERE m._pending IN ['vector', 'payload'] RETURN count(m)"
+VECTOR_DONE = """
+UNWIND $rows AS row MATCH (m:Memory {id: row.id}) WHERE coalesce(m._rev, 0) = row.revision
+SET m._pending = null, m._attempts = null, m._retry_at = null, m._embedding = null"""
+VECTOR_FAILED = """
+MATCH (m:Memory) WHERE m.id IN $ids AND m._pending IN ['vector', 'payload']
+SET m._attempts = coalesce(m._attempts, 0) + 1, m._retry_at = $retry_at"""
+
+IDENTITY = "MATCH (s:StoreIdentity {id: 'store'}) RETURN s.embedding_model, s.dimension, s.analysis"
+RECORD_IDENTITY = """
+MERGE (s:StoreIdentity {id: 'store'})
+SET s.embedding_model = $embedding_model, s.dimension = $dimension, s.analysis = $analysis"""
+
+GET_MANY = f"MATCH (m:Memory) WHERE m.id IN $ids RETURN {PUBLIC}"
+COUNT = """
+MATCH (m:Memory) WITH count(m) AS total
+OPTIONAL MATCH (e:Memory) WHERE e.type IN $types
+WITH total, count(e) AS excluded RETURN total - excluded"""
+
+FREQUENCIES = """
+UNWIND $queries AS query CALL db.idx.fulltext.queryNodes('Memory', query) YIELD node
+RETURN query, count(node)"""
+
+UNDERIVED = f"""
+MATCH (m:Memory) WHERE coalesce(m._analysis, 0) <> $analysis AND m.id > ''
+WITH m LIMIT $limit RETURN {PUBLIC}"""
+DERIVE = """
+UNWIND $rows AS row MATCH (m:Memory {id: row.id}) WHERE coalesce(m._rev, 0) = row.revision
+SET m += row.derived RETURN count(m)"""
+
+_REPLACEMENT = "INVALIDATED_BY|EVOLVED_INTO"
+_TARGET_REPLACED = REPLACED.replace("(m,", "(t,")
+
+RELATIONS = f"""
+MATCH (m:Memory)-[r]->(t:Memory) WHERE m.id IN $ids
+WITH m, r, t ORDER BY coalesce(r.updated_at, t.timestamp, '') DESC, t.id
+WITH m.id AS source, collect(r)[0..$limit] AS edges
+UNWIND edges AS r WITH source, r, endNode(r) AS t
+RETURN source, type(r), properties(r), properties(t), {_TARGET_REPLACED}"""
+
+
+def replacements(hops: int) -> str:
+    """Give the query that follows replacement edges over at most ``hops`` hops.
+
+    Layer by layer, each node once: a pattern of variable length would walk every path there is.
+    """
+    hop = (
+        "UNWIND CASE WHEN size(layer) = 0 THEN [null] ELSE layer END AS m "
+        f"OPTIONAL MATCH (m)-[:{_REPLACEMENT}]->(t:Memory) "
+        "WITH seen, collect(DISTINCT t) AS found "
+        "WITH seen, [t IN found WHERE NOT t IN seen] AS layer "
+        "WITH seen + layer AS seen, layer "
+    )
+    return (
+        "MATCH (m:Memory) WHERE m.id IN $ids WITH collect(m) AS seen "
+        f"WITH seen, seen AS layer {hop * max(0, hops - 1)}"
+        f"UNWIND seen AS m MATCH (m)-[r:{_REPLACEMENT}]->(t:Memory) "
+        f"RETURN m.id, type(r), properties(r), properties(t), {_TARGET_REPLACED}"
+    )

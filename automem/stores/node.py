@@ -1,0 +1,202 @@
+"""Memories as graph nodes: public properties, and the internal ones (``_``) derived from them.
+
+Internal properties: ``_lex`` (analysed text), ``_tags`` and ``_prefixes`` (canonical, for tag conditions
+outside the full-text index), ``_ts``, ``_updated``, ``_from``, ``_until`` (epoch seconds), ``_rev``
+(writes so far; a new node is at 0), ``_pending`` (``vector`` or ``payload``, whatever the vector store is
+owed, D22), ``_attempts``, ``_retry_at``, ``_embedding`` (a client's vector until it is stored) and
+``_analysis`` (version of the derivation). Public properties may have been written by others with any type,
+so queries compare and iterate the internal ones only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from automem.errors import InvalidInput
+from automem.models import Memory, MemoryDraft
+from automem.utils.tags import canonical_tag, tag_prefixes
+from automem.utils.text import ANALYSIS_VERSION, document_lexemes
+from automem.utils.time import epoch_of
+
+INTERNAL = "_"
+"""Names that begin so never leave the stores."""
+
+VECTOR, PAYLOAD = "vector", "payload"
+"""What a node may owe the vector store, as ``_pending`` says it."""
+
+Properties = dict[str, Any]
+
+_INTEGERS = range(-(2**63), 2**63)
+_SCALARS = (str, bool, int, float)
+
+
+def draft_node(draft: MemoryDraft, pending: bool) -> Properties:
+    """Give all properties of a new node (storage.md 2.1).
+
+    :raises InvalidInput: for a value that the graph cannot hold, naming the field.
+    """
+    public = {
+        "id": draft.id,
+        "content": draft.content,
+        "tags": list(draft.tags),
+        "importance": draft.importance,
+        "metadata": draft.metadata,
+        "type": draft.type,
+        "confidence": draft.confidence,
+        "timestamp": draft.timestamp,
+        "updated_at": draft.updated_at,
+        "last_accessed": draft.last_accessed,
+        "t_valid": draft.t_valid,
+        "t_invalid": draft.t_invalid,
+        "processed": False,
+    }
+    node = _stored(public) | derived(public)
+    if pending:
+        node |= {"_pending": VECTOR, "_embedding": storable(draft.embedding, "embedding")}
+    return _present(node) | {"_rev": 0}
+
+
+def changed_node(memory: Memory, changes: Mapping[str, Any]) -> Properties:
+    """Give the properties to set on a node; None removes one. ``_pending`` is the new debt: a vector
+    for changed content, else the payload.
+
+    :raises InvalidInput: for a value that the graph cannot hold, an internal name, or ``id``.
+    """
+    for name in changes:
+        if not name.isidentifier() or name.startswith(INTERNAL) or name == "id":
+            raise InvalidInput(f"'{name}' cannot be changed", field=name)
+    merged = {**memory.properties, **changes}
+    node = _stored(changes) | derived(merged) | {"_rev": memory.revision + 1}
+    if merged.get("content") == memory.properties.get("content"):
+        return node | {"_pending": PAYLOAD}
+    return node | {"_pending": VECTOR, "_attempts": None, "_retry_at": None, "_embedding": None}
+
+
+def derived(public: Mapping[str, Any]) -> Properties:
+    """Compute what queries need from public properties of whatever type; None where there is nothing."""
+    memory = Memory(public)
+    timestamp = epoch_of(public.get("timestamp"))
+    updated = epoch_of(public.get("updated_at"))
+    prefixes = tag_prefixes(memory.tags)
+    canonical = [tag for tag in map(canonical_tag, memory.tags) if tag]
+    return {
+        "tag_prefixes": prefixes,
+        "_lex": document_lexemes(memory.content, memory.tags, memory.metadata),
+        "_tags": list(dict.fromkeys(canonical)),
+        "_prefixes": prefixes,
+        "_ts": timestamp,
+        "_updated": timestamp if updated is None else updated,
+        "_from": epoch_of(public.get("t_valid")),
+        "_until": epoch_of(public.get("t_invalid")),
+        "_analysis": ANALYSIS_VERSION,
+    }
+
+
+def read_memory(node: Mapping[str, Any], replaced: bool) -> Memory:
+    """Read a node. Odd data of others is passed on as it is and never an error."""
+    public = {name: plain(value) for name, value in node.items() if not name.startswith(INTERNAL)}
+    if "metadata" in public:
+        public["metadata"] = _read_metadata(public["metadata"])
+    lexemes, revision = node.get("_lex"), node.get("_rev")
+    return Memory(
+        properties=public,
+        lexemes=lexemes if isinstance(lexemes, str) else "",
+        vector_pending=node.get("_pending") == VECTOR,
+        replaced=replaced,
+        revision=revision if isinstance(revision, int) else 0,
+    )
+
+
+def storable(value: Any, field: str) -> Any:
+    """Give a value as the graph keeps it: floats to 15 significant digits, which is what it answers with.
+
+    :raises InvalidInput: for what the graph cannot hold or would alter: NUL characters and lone
+        surrogates, whole numbers beyond 64 bits, NaN and infinities, nested objects.
+    """
+    if isinstance(value, list | tuple):
+        return [storable(item, field) for item in value]
+    if value is not None and not isinstance(value, _SCALARS):
+        raise InvalidInput(f"'{field}' must be text, a number, true, false or a list of them", field=field)
+    if isinstance(value, str):
+        return _storable_text(value, field)
+    if isinstance(value, float):
+        return _storable_float(value, field)
+    if isinstance(value, int) and value not in _INTEGERS:
+        raise InvalidInput(f"'{field}' must be a whole number of at most 64 bits", field=field)
+    return value
+
+
+def metadata_text(metadata: Any) -> str:
+    """Write metadata as one JSON text, so that any key is possible (memory-api.md 0.5).
+
+    :raises InvalidInput: when it is no object, or holds NaN, an infinity or too deep a nesting.
+    """
+    if not isinstance(metadata, Mapping):
+        raise InvalidInput("'metadata' must be an object", field="metadata")
+    try:
+        text = json.dumps(metadata, ensure_ascii=False, allow_nan=False, default=str)
+        return text if _is_utf8(text) else json.dumps(metadata, allow_nan=False, default=str)
+    except (ValueError, RecursionError):
+        message = "'metadata' must be JSON without NaN, Infinity or very deep nesting"
+        raise InvalidInput(message, field="metadata") from None
+
+
+def plain(value: Any) -> Any:
+    """Give a graph value as JSON can say it: times and the like of others as text."""
+    if value is None or isinstance(value, _SCALARS):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _stored(public: Mapping[str, Any]) -> Properties:
+    node = {name: storable(value, name) for name, value in public.items() if name != "metadata"}
+    if "metadata" in public:
+        metadata = public["metadata"]
+        node["metadata"] = None if metadata is None else metadata_text(metadata)
+    return node
+
+
+def _present(node: Properties) -> Properties:
+    return {name: value for name, value in node.items() if value is not None}
+
+
+def _storable_text(text: str, field: str) -> str:
+    if "\0" in text:
+        raise InvalidInput(f"'{field}' must not contain a NUL character", field=field)
+    if not _is_utf8(text):
+        raise InvalidInput(
+            f"'{field}' must be valid Unicode text (it has half a surrogate pair)", field=field
+        )
+    return text
+
+
+def _storable_float(number: float, field: str) -> float:
+    if not math.isfinite(number):
+        raise InvalidInput(f"'{field}' must be a finite number", field=field)
+    return float(f"{number:.15g}")
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _read_metadata(value: Any) -> Any:
+    """Decode an object; text that holds none stays text (memory-api.md 0.5)."""
+    if not isinstance(value, str):
+        return value
+    try:
+        decoded = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return decoded if isinstance(decoded, dict) else value

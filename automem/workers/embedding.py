@@ -1,0 +1,181 @@
+"""The embedding worker: pays what memories owe the vector store (D22, D23, background.md 1.1).
+
+What is owed stands in the graph, written with the memory itself; so a start after ``kill -9`` finds
+it, and nothing waits in a queue that could be lost. The worker starts at once when it is notified:
+a batch is what is owed at that moment. It never stores a made-up vector.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from automem.embedding.base import Provider
+from automem.errors import EmbeddingUnavailable, Unavailable
+from automem.stores.base import GraphStore, PendingVector, VectorStore
+from automem.utils.clock import Clock
+from automem.workers.thread import WorkerThread
+from automem.workers.vectors import Embedded, VectorWriter
+from automem.workers.watch import EmbeddingStats, Watch, WorkBoard
+
+_log = logging.getLogger("automem.embedding")
+
+_TOMBSTONES = 500
+_OUTAGE_AFTER = 3
+"""So many failures in a row, none of them a refusal, mean that the provider is down, not one text bad."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How the worker works; times in seconds.
+
+    :param batch_size: memories embedded in one call (EMBEDDING_BATCH_SIZE).
+    :param first_retry: wait after a first failure; it doubles with each further one.
+    :param longest_retry: the most that one memory waits for its next try.
+    :param longest_outage: the most that the worker waits while a store or the provider is down.
+    :param idle: how often it looks for memories that have become due.
+    """
+
+    batch_size: int = 20
+    first_retry: float = 1.0
+    longest_retry: float = 120.0
+    longest_outage: float = 15.0
+    idle: float = 5.0
+
+    def retry(self, attempts: int) -> float:
+        """Give the wait of a memory that has failed ``attempts`` times before."""
+        return min(self.longest_retry, self.first_retry * 2.0 ** min(attempts, 30))
+
+    def outage(self, failures: int) -> float:
+        """Give the wait after the worker's ``failures``-th failed round in a row, from 1."""
+        return min(self.longest_outage, self.first_retry * 2.0 ** min(failures - 1, 30))
+
+
+class _Outage(Exception):
+    """The provider is down as a whole; asking for each memory would only take time."""
+
+
+class EmbeddingWorker(WorkerThread):
+    """Embeds owed memories in batches; oldest first, failed ones later and one by one."""
+
+    def __init__(
+        self,
+        graph: GraphStore,
+        vectors: VectorStore,
+        provider: Provider,
+        clock: Clock,
+        pace: Pace | None = None,
+    ) -> None:
+        super().__init__("embedding")
+        self.writer = VectorWriter(graph, vectors)
+        self._graph = graph
+        self._provider = provider
+        self._clock = clock
+        self._pace = pace or Pace()
+        self._board = WorkBoard()
+
+    def stats(self) -> EmbeddingStats:
+        """Give the counters since the start, without asking the stores."""
+        return self._board.stats()
+
+    @property
+    def failing(self) -> bool:
+        """Say whether the last try failed: what is stored now will probably have to wait (D23)."""
+        stats = self._board.stats()
+        return stats.outage_rounds > 0 or stats.failures_in_a_row > 0
+
+    def watch(self, memory_ids: Sequence[str]) -> Watch:
+        """Begin to watch memories; to be called before the write that makes them owe, and closed."""
+        return self._board.watch(memory_ids)
+
+    def _run_once(self) -> float:
+        try:
+            worked = self._clear_tombstones() | self._pay_debts()
+        except (Unavailable, _Outage) as error:
+            _log.warning("embedding waits: %s", error)
+            return self._sit_out(str(error))
+        except Exception as error:  # a fault of ours: the thread must outlive it, or all later vectors fail
+            _log.exception("embedding failed unexpectedly")
+            return self._sit_out(f"{type(error).__name__}: {error}")
+        self._board.recovered()
+        return 0.0 if worked else self._pace.idle
+
+    def _sit_out(self, error: str) -> float:
+        """Wait a little even if there is new work, which may then end the wait for a new try."""
+        rounds = self._board.outage(error, self._clock.now())
+        self._rest(self._pace.first_retry)
+        return self._pace.outage(rounds)
+
+    def _clear_tombstones(self) -> bool:
+        deleted = self._graph.tombstones(_TOMBSTONES)
+        if deleted:
+            self.writer.remove(deleted)
+        return bool(deleted)
+
+    def _pay_debts(self) -> bool:
+        owed = self._graph.pending_vectors(self._pace.batch_size, self._clock.now())
+        waiting = self._settle_payloads(owed)
+        fresh = [debt for debt in waiting if debt.attempts == 0]
+        retried = [debt for debt in waiting if debt.attempts > 0]
+        if fresh:
+            self._try_together(fresh)
+        if retried:
+            self._try_singly(retried)
+        return bool(owed)
+
+    def _settle_payloads(self, owed: Sequence[PendingVector]) -> list[PendingVector]:
+        """Write payloads where only these are owed; give the memories that need a vector."""
+        payloads = [debt.memory.id for debt in owed if not debt.memory.vector_pending]
+        settled = self.writer.refresh(payloads) if payloads else frozenset()
+        self._board.paid(settled)
+        return [debt for debt in owed if debt.memory.id not in settled]
+
+    def _try_together(self, debts: Sequence[PendingVector]) -> None:
+        try:
+            self._pay(debts)
+        except Unavailable as error:
+            if len(debts) == 1:
+                self._failed(debts[0], error)
+                return
+            _log.info("a batch of %d failed, trying one by one: %s", len(debts), error)
+            self._try_singly(debts)
+
+    def _try_singly(self, debts: Sequence[PendingVector]) -> None:
+        """Try each: a bad one does not keep the others, but many failures in a row are an outage."""
+        for debt in debts:
+            if self._stopping.is_set():
+                return
+            try:
+                self._pay([debt])
+            except Unavailable as error:
+                self._failed(debt, error)
+
+    def _pay(self, debts: Sequence[PendingVector]) -> None:
+        given = [debt for debt in debts if debt.vector is not None]
+        texts = [debt for debt in debts if debt.vector is None]
+        embedded = {
+            debt.memory.id: Embedded(debt.memory.content, debt.vector)
+            for debt in given
+            if debt.vector is not None
+        }
+        if texts:
+            embedded |= self._embed(texts)
+        self._board.paid(self.writer.put(embedded))
+
+    def _embed(self, debts: Sequence[PendingVector]) -> dict[str, Embedded]:
+        made = self._provider.embed_batch([debt.memory.content for debt in debts])
+        if made.shape != (len(debts), self._provider.dimension):
+            raise EmbeddingUnavailable(f"{self._provider.name} gave vectors of shape {made.shape}")
+        return {
+            debt.memory.id: Embedded(debt.memory.content, row.tolist())
+            for debt, row in zip(debts, made, strict=True)
+        }
+
+    def _failed(self, debt: PendingVector, error: Unavailable) -> None:
+        now = self._clock.now()
+        in_a_row = self._board.failed(debt.memory.id, error, now)
+        self._graph.vector_failed([debt.memory.id], now + timedelta(seconds=self._pace.retry(debt.attempts)))
+        if in_a_row >= _OUTAGE_AFTER:
+            raise _Outage(str(error))

@@ -1,0 +1,75 @@
+"""The only writer of the vector store: one at a time, always from what the graph says now.
+
+The lock orders every vector write after the graph read that it is made of, so that neither an old
+payload nor a deleted memory's point can be left standing by two threads that overtake each other.
+The owed work itself is recorded in the graph (D22); whatever fails here is made good by
+``EmbeddingWorker``. Several service processes on one data set share no lock: there, the revision
+that ``vector_done`` checks keeps the debt of the one that was overtaken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+from automem.models import Memory
+from automem.stores.base import GraphStore, VectorPoint, VectorStore
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A vector and the exact text that it was made of."""
+
+    content: str
+    vector: Sequence[float]
+
+
+class VectorWriter:
+    """Brings the vector store in step with the graph. Methods raise ``Unavailable``."""
+
+    def __init__(self, graph: GraphStore, vectors: VectorStore) -> None:
+        self._graph = graph
+        self._vectors = vectors
+        self._lock = Lock()
+
+    def put(self, embedded: Mapping[str, Embedded]) -> frozenset[str]:
+        """Store vectors with the payload of this moment; give the ids that are settled.
+
+        A memory whose text has changed since keeps its debt (D24); a deleted one counts as settled.
+        """
+        with self._lock:
+            memories = self._graph.get_many(list(embedded))
+            current = [m for m in memories.values() if m.content == embedded[m.id].content]
+            if current:
+                self._vectors.upsert([VectorPoint(m.id, embedded[m.id].vector, m) for m in current])
+                self._graph.vector_done(_revisions(current))
+        stale = memories.keys() - {memory.id for memory in current}
+        return frozenset(embedded.keys() - stale)
+
+    def refresh(self, memory_ids: Sequence[str]) -> frozenset[str]:
+        """Write the payload of memories whose text is as embedded; give the ids that are settled.
+
+        The others owe a new vector, or have none yet.
+        """
+        with self._lock:
+            memories = self._graph.get_many(memory_ids)
+            trusted = [memory for memory in memories.values() if not memory.vector_pending]
+            stored = self._vectors.vectors([memory.id for memory in trusted])
+            current = [memory for memory in trusted if memory.id in stored]
+            for memory in current:
+                self._vectors.update_payload(memory)
+            if current:
+                self._graph.vector_done(_revisions(current))
+        owing = memories.keys() - {memory.id for memory in current}
+        return frozenset(set(memory_ids) - owing)
+
+    def remove(self, memory_ids: Sequence[str]) -> None:
+        """Remove the vectors of deleted memories, then their tombstones."""
+        with self._lock:
+            self._vectors.delete(memory_ids)
+            self._graph.bury(memory_ids)
+
+
+def _revisions(memories: Sequence[Memory]) -> dict[str, int]:
+    return {memory.id: memory.revision for memory in memories}
