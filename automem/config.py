@@ -65,9 +65,15 @@ def _one_of(*words: str, otherwise: str) -> BeforeValidator:
 def _clamp(low: float, high: float | None = None, kind: type[float] | type[int] = float) -> BeforeValidator:
     def clamp(value: Any) -> Any:
         number = kind(value)
+        if number != number:
+            raise ValueError("must be a number")
         return max(low, number if high is None else min(number, high))
 
     return BeforeValidator(clamp)
+
+
+def _days(value: Any) -> float:
+    return days if (days := float(value)) > 0 else 180.0
 
 
 def _provider(value: object) -> object:
@@ -257,8 +263,11 @@ class Settings(BaseSettings):
     recall_max_limit: Positive = _say(100, "Largest `limit` of a recall.")
     recall_relation_limit: Positive = _say(5, "Edges followed from each seed.")
     recall_expansion_limit: Positive = _say(25, "Results that expansion adds at most.")
-    recall_min_score: Share = _say(0.0, "Results below it are left out; 0: none.")
+    recall_min_score: Annotated[Share, _clamp(0, 1)] = _say(
+        0.0, "Results below it are left out; 0: none; taken into 0..1."
+    )
     recall_adaptive_floor: OnIf = _say(False, "Leave out results far below the best.")
+    recall_spread_evidence: OnUnless = _say(True, "Let evidence spread one step along edges.")
     recall_metadata_search_enabled: OnUnless = _say(True, "Search the metadata too.")
     recall_vector_overfetch: Annotated[int, _clamp(1, kind=int)] = _say(
         4, "Vector hits fetched per result wanted; at least 1."
@@ -288,7 +297,9 @@ class Settings(BaseSettings):
     search_weight_temporal: Annotated[Number, _clamp(0)] = _say(
         0.1, "Weight of the recency bias; negative is 0."
     )
-    search_recency_window_days: Number = _say(180.0, "Days until recency is 0; 0 and less is 180.")
+    search_recency_window_days: Annotated[Number, BeforeValidator(_days)] = _say(
+        180.0, "Days until recency is 0; 0 and less is 180."
+    )
     search_recency_curve: Annotated[
         Literal["linear", "exp"], _one_of("linear", "exp", otherwise="linear")
     ] = _say("linear", "linear or exp; anything else is linear.")

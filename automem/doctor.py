@@ -47,11 +47,11 @@ def examine(settings: Settings) -> list[Finding]:
         findings = [_check_access(settings)]
         place, directory = _find_place(settings, stack)
         findings.append(directory)
-        running = place is None or not place.real
+        running = place is not None and not place.real
         identity, model = _check_model(settings)
         findings.append(model)
         findings += _check_stores(settings, place, identity)
-        findings.append(_check_port(settings, running and directory.good))
+        findings.append(_check_port(settings, running))
         return findings
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import logging
+import os
 import signal
 import socket
 import sys
@@ -176,9 +177,13 @@ def serve(settings: Settings) -> int:
     except StartupError as error:
         print(complaint(error), file=sys.stderr, flush=True)
         return 1
+    master = os.getpid()
     try:
         Server(settings).run()
     except SystemExit as end:
+        if os.getpid() != master:
+            # The worker is a fork and leaves through here too; the master reads its code.
+            raise
         return 1 if end.code else 0
     return 0
 

@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from flask import request
+from flask import current_app, request
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from automem.errors import InvalidInput
 
@@ -57,11 +58,19 @@ def json_body(message: str) -> dict[str, Any]:
 
 def optional_json_body(message: str) -> dict[str, Any]:
     """Read the body as ``json_body`` does; a request without a body gives an empty object."""
-    return json_body(message) if request.get_data() else {}
+    return json_body(message) if _data() else {}
+
+
+def _data() -> bytes:
+    data = request.get_data()
+    # A body without Content-Length is cut at the limit by the framework, not refused.
+    if request.content_length is None and len(data) >= current_app.config["MAX_CONTENT_LENGTH"]:
+        raise RequestEntityTooLarge()
+    return data
 
 
 def _text(message: str) -> str:
-    data = request.get_data()
+    data = _data()
     if not data:
         raise InvalidInput(message)
     if not request.is_json:

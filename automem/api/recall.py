@@ -6,6 +6,7 @@ import math
 import time
 from datetime import datetime
 from typing import get_args
+from uuid import UUID
 
 from flask import Blueprint, Response
 
@@ -15,10 +16,11 @@ from automem.api.openapi import describe
 from automem.api.recall_answer import recall_object
 from automem.api.recall_schema import RecallQuery, RecallResponse
 from automem.api.requests import Query, answer, query_string
+from automem.config import Settings
 from automem.errors import InvalidInput
 from automem.models import Sort, StateMode, TagMatch, TagMode
 from automem.search.pipeline import recall
-from automem.search.types import ContextHints, RecallRequest, RecencyBias
+from automem.search.types import ContextHints, Expansion, RecallRequest, RecencyBias
 from automem.services import Services
 from automem.utils.time import (
     TimeParseError,
@@ -32,6 +34,8 @@ bp = Blueprint("recall", __name__)
 
 MAX_QUERY_LENGTH = 32_768
 """Characters of a query text; longer is a 400."""
+MAX_QUERIES = 20
+"""Questions of one request; more is a 400."""
 MAX_LIST_LENGTH = 200
 """Values of a list parameter; more is a 400."""
 
@@ -55,16 +59,21 @@ def parse_request(query: Query, service: Services) -> RecallRequest:
     window = _window(query, now)
     text = _query_text(query)
     embedding = _embedding(query.text("embedding"), service)
+    limit = query.count("limit", default=min(5, most), low=1, high=most)
+    queries = _queries(query)
     sort: Sort = query.choice("sort", "order_by", options=get_args(Sort), default="score")
-    if sort == "score" and not text and embedding is None and window is not None:
+    if sort == "score" and not (text or queries or embedding) and window is not None:
         sort = "time_desc"
     return RecallRequest(
         now=now,
         query=text,
+        queries=queries,
+        auto_decompose=query.flag("auto_decompose", default=False),
         embedding=embedding,
         limit=query.count(
             "limit", default=min(5, settings.recall_max_limit), low=1, high=settings.recall_max_limit
         ),
+        per_query_limit=query.count("per_query_limit", default=limit, low=1, high=most),
         sort=sort,
         tags=_names(query, "tags"),
         tag_mode=query.choice("tag_mode", options=get_args(TagMode), default="any"),
@@ -79,16 +88,57 @@ def parse_request(query: Query, service: Services) -> RecallRequest:
             "recency_bias", options=get_args(RecencyBias), default=settings.recall_recency_bias
         ),
         context=_hints(query),
+        expansion=_expansion(query, settings),
+        scope_fallback=query.flag("scope_fallback", default=False),
         explain=query.flag("explain", default=False),
+        explain_id=_explain_id(query),
     )
 
 
 def _query_text(query: Query) -> str:
     text = query.text("query")
-    if len(text) > MAX_QUERY_LENGTH:
-        message = f"'query' must have at most {MAX_QUERY_LENGTH} characters ({len(text)} provided)"
-        raise InvalidInput(message, field="query")
+    _check_length(text, "query")
     return text
+
+
+def _check_length(text: str, name: str) -> None:
+    if len(text) > MAX_QUERY_LENGTH:
+        message = f"'{name}' must have at most {MAX_QUERY_LENGTH} characters ({len(text)} provided)"
+        raise InvalidInput(message, field=name)
+
+
+def _queries(query: Query) -> tuple[str, ...]:
+    """Read several questions: a comma inside one is kept when the parameter is repeated."""
+    given = query.values("queries")
+    texts = given if len(given) > 1 else [piece for value in given for piece in value.split(",")]
+    found = tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    if len(found) > MAX_QUERIES:
+        message = f"'queries' must have at most {MAX_QUERIES} questions ({len(found)} provided)"
+        raise InvalidInput(message, field="queries")
+    for text in found:
+        _check_length(text, "queries")
+    return found
+
+
+def _explain_id(query: Query) -> str | None:
+    text = query.text("explain_id")
+    try:
+        return str(UUID(text)) if text else None
+    except ValueError as error:
+        raise InvalidInput("'explain_id' must be a valid UUID", field="explain_id") from error
+
+
+def _expansion(query: Query, settings: Settings) -> Expansion:
+    relation_limit, most = settings.recall_relation_limit, settings.recall_expansion_limit
+    return Expansion(
+        relations=query.flag("expand_relations", "expand_associations", "expand", default=False),
+        entities=query.flag("expand_entities", "entity_expansion", default=False),
+        respect_tags=query.flag("expand_respect_tags", default=False),
+        min_strength=query.share("expand_min_strength") or 0.0,
+        min_importance=query.share("expand_min_importance") or 0.0,
+        relation_limit=query.count("relation_limit", default=relation_limit, low=1, high=200),
+        limit=query.count("expansion_limit", "relation_expansion_limit", default=most, low=1, high=500),
+    )
 
 
 def _names(query: Query, name: str) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from automem.models import Relation
 from automem.search.explain import explanation
-from automem.search.types import RecallAnswer, Result, Scored, StateReport
+from automem.search.runtime_relations import is_bridge
+from automem.search.types import RecallAnswer, Result, Scored, StateReport, Via
 from automem.utils.graph import memory_object, relation_object
 from automem.utils.scoring import Weights
 
@@ -22,7 +22,7 @@ def recall_object(answer: RecallAnswer, elapsed_ms: float) -> dict[str, Any]:
         "query": request.query,
         "results": results,
         "count": len(results),
-        "dedup_removed": 0,
+        "dedup_removed": answer.dedup_removed,
         "sort": request.sort,
         "state_mode": request.state_mode,
         "vector_search": {"enabled": True, "matched": answer.vector_matched},
@@ -36,7 +36,8 @@ def recall_object(answer: RecallAnswer, elapsed_ms: float) -> dict[str, Any]:
 def _optional_blocks(answer: RecallAnswer) -> dict[str, Any]:
     request = answer.request
     blocks: dict[str, Any] = {
-        "keywords": list(answer.keywords) if request.query else None,
+        "keywords": list(answer.keywords) if request.query and len(answer.texts) == 1 else None,
+        "queries": list(answer.texts) if len(answer.texts) > 1 or request.queries else None,
         "time_window": _present(request.window.as_json()) if request.window else None,
         "tags": list(request.tags) or None,
         "tag_scope": _tag_scope(answer) if request.tags else None,
@@ -45,6 +46,11 @@ def _optional_blocks(answer: RecallAnswer) -> dict[str, Any]:
         "score_filter": _floor_block(answer),
         "recency_bias": "on" if answer.recency_bias else None,
         "context_priority": answer.context_priority,
+        "expansion": _expansion_block(answer),
+        "entity_expansion": _entity_block(answer),
+        "entities": list(answer.entities) or None,
+        "scope_fallback": answer.fell_back or None,
+        "explained": _explained_block(answer),
         "degraded": answer.degraded or None,
     }
     return _present(blocks)
@@ -99,7 +105,7 @@ def _state_block(report: StateReport, debug: bool) -> dict[str, Any]:
 
 def result_object(result: Result, weights: Weights | None) -> dict[str, Any]:
     """Give one row (recall.md 2.2); with ``weights`` it carries its explanation (D19)."""
-    row = result.scored
+    row, relations = result.scored, _relations(result)
     shown: dict[str, Any] = {
         "id": row.id,
         "match_type": row.match_type,
@@ -111,9 +117,14 @@ def result_object(result: Result, weights: Weights | None) -> dict[str, Any]:
         "final_score": row.final,
         "score_components": score_components(row),
         "memory": {**memory_object(row.memory), "id": row.id},
-        "relations": _relations(result),
+        "relations": relations,
     }
     optional = {
+        "related_to": relations if row.match_type == "relation" else None,
+        "relation_score": row.relation_score,
+        "bridge": True if row.match_type == "relation" and is_bridge(row.via) else None,
+        "expanded_from_entity": row.entity,
+        "outside_tag_scope": row.outside_scope or None,
         "_query": row.query or None,
         "deduped_from": list(row.deduped_from) or None,
         "state_replaces": row.replaces,
@@ -132,12 +143,60 @@ def score_components(row: Scored) -> dict[str, Any]:
 
 
 def _relations(result: Result) -> list[dict[str, Any]]:
-    if result.via is not None:
-        return [_edge(result.via, result.scored.replaces)]
+    if result.scored.via:
+        return [_edge(via) for via in result.scored.via]
     return [relation_object(relation, memory) for relation, memory in result.relations]
 
 
-def _edge(relation: Relation, source_id: str | None) -> dict[str, Any]:
+def _edge(via: Via) -> dict[str, Any]:
     return _present(
-        {"type": relation.type, "strength": relation.strength, "from": source_id, "kind": relation.kind}
+        {
+            "type": via.relation.type,
+            "strength": via.relation.strength,
+            "from": via.from_id,
+            "seed_rank": via.seed_rank,
+            "seed_score": via.seed_score,
+            "kind": via.relation.kind,
+        }
+    )
+
+
+def _expansion_block(answer: RecallAnswer) -> dict[str, Any] | None:
+    report, options = answer.relation_expansion, answer.request.expansion
+    if report is None:
+        return None
+    return {
+        "enabled": True,
+        "seed_count": report.seed_count,
+        "expanded_count": report.expanded_count,
+        "relation_limit": options.relation_limit,
+        "expansion_limit": options.limit,
+        "respect_tags": options.respect_tags,
+    }
+
+
+def _entity_block(answer: RecallAnswer) -> dict[str, Any] | None:
+    report = answer.entity_expansion
+    if report is None:
+        return None
+    return {
+        "enabled": True,
+        "expanded_count": report.expanded_count,
+        "entities_found": list(report.entities_found),
+    }
+
+
+def _explained_block(answer: RecallAnswer) -> dict[str, Any] | None:
+    told = answer.explained
+    if told is None:
+        return None
+    return _present(
+        {
+            "id": told.id,
+            "returned": told.code == "returned",
+            "code": told.code,
+            "reason": told.reason,
+            "rank": told.rank,
+            "explain": explanation(told.row, answer.weights) if told.row else None,
+        }
     )

@@ -14,6 +14,9 @@ class RecallQuery(BaseModel):
     """Parameters of a recall. Lists may be repeated or comma-separated."""
 
     query: str = Field(default="", description="What to look for; empty or `*`: the most important memories.")
+    queries: list[str] = Field(default=[], description="Several questions, answered together (at most 20).")
+    auto_decompose: bool = Field(default=False, description="Also ask for the names and topics of `query`.")
+    per_query_limit: int | None = Field(default=None, description="Results of each question; as `limit`.")
     embedding: str | None = Field(default=None, description="A vector of the question: numbers and commas.")
     limit: int = Field(default=5, description="How many results, 1 to RECALL_MAX_LIMIT.")
     sort: Sort = Field(default="score", description="Order of the results.")
@@ -32,6 +35,18 @@ class RecallQuery(BaseModel):
     min_score: float | None = Field(default=None, description="Leave out results below this score, 0..1.")
     adaptive_floor: bool = Field(default=False, description="Leave out results below the largest gap.")
     recency_bias: RecencyBias = Field(default="off", description="Prefer the newer of the results.")
+    scope_fallback: bool = Field(default=False, description="Fill free places from outside the tags.")
+    expand_relations: bool = Field(default=False, description="Follow the relations of the results.")
+    expand_associations: bool = Field(default=False, description="The same as `expand_relations`.")
+    expand: bool = Field(default=False, description="The same as `expand_relations`.")
+    expand_entities: bool = Field(default=False, description="Follow the entities that results name.")
+    entity_expansion: bool = Field(default=False, description="The same as `expand_entities`.")
+    expand_respect_tags: bool = Field(default=False, description="Keep expansions inside the tags.")
+    expand_min_strength: float | None = Field(default=None, description="Least strength of a relation.")
+    expand_min_importance: float | None = Field(default=None, description="Least importance of its target.")
+    relation_limit: int = Field(default=5, description="Relations followed from each result, 1 to 200.")
+    expansion_limit: int = Field(default=25, description="Results added by expansion, 1 to 500.")
+    relation_expansion_limit: int | None = Field(default=None, description="The same as `expansion_limit`.")
     context: str = Field(default="", description="A label of what is being done.")
     language: str = Field(default="", description="The programming language at hand.")
     lang: str = Field(default="", description="The same as `language`.")
@@ -42,6 +57,7 @@ class RecallQuery(BaseModel):
     context_types: list[str] = Field(default=[], description="Prefer memories of these types.")
     priority_ids: list[str] = Field(default=[], description="Memories that must be in the answer.")
     explain: bool = Field(default=False, description="Say of each result how its score came about.")
+    explain_id: str | None = Field(default=None, description="Say why this memory was or was not returned.")
 
 
 class _Open(BaseModel):

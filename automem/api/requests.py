@@ -86,6 +86,10 @@ class Query:
         """Give the first value as it came, '' when it was not sent."""
         return self._arguments.get(name, "")
 
+    def values(self, name: str) -> list[str]:
+        """Give all values as they came."""
+        return self._arguments.getlist(name)
+
     def text(self, *names: str) -> str:
         """Give a trimmed text, '' when it was not sent."""
         return self._first(names)[1]

@@ -115,7 +115,8 @@ def _open_model(config: FastembedConfig) -> Any:
         )
     except Exception as error:  # unknown names, every kind of network error, broken files
         raise StartupError(
-            f"The embedding model AUTOMEM_LOCAL_MODEL={config.model} cannot be loaded: {error}. "
+            f"The embedding model AUTOMEM_LOCAL_MODEL={config.model} cannot be loaded: "
+            f"{str(error).rstrip('. ')}. "
             f"It has to be one that fastembed knows and can fetch into {config.models_dir}."
         ) from error
 

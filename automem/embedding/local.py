@@ -27,6 +27,7 @@ MODEL_DIMENSION = 384
 
 _SPECIALS = 2  # [CLS] and [SEP] of every window
 _TOKENS_PER_RUN = 2048  # measured: faster than more at once, and 250 MB at the most
+_PADDING_PER_RUN = 64  # tokens: about what another run costs
 
 
 @dataclass(frozen=True)
@@ -161,11 +162,14 @@ def _embed_pieces(engine: _Engine, pieces: Sequence[_Piece]) -> NDArray[np.float
 
 def _runs(by_length: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
     run: list[int] = []
+    filled = 0
     for index in by_length:
-        if run and (len(run) + 1) * lengths[index] > _TOKENS_PER_RUN:
+        padded = (len(run) + 1) * lengths[index]
+        if run and (padded > _TOKENS_PER_RUN or padded - filled - lengths[index] > _PADDING_PER_RUN):
             yield run
-            run = []
+            run, filled = [], 0
         run.append(index)
+        filled += lengths[index]
     if run:
         yield run
 

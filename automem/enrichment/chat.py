@@ -76,10 +76,10 @@ class NoChat:
     name = None
     stats = ChatStats()
 
-    def complete_json(self, prompt_system: str, prompt_user: str, max_tokens: int) -> None:
+    def complete_json(self, prompt_system: str, prompt_user: str, max_tokens: int) -> dict[str, Any] | None:
         return None
 
-    def complete_text(self, prompt_system: str, prompt_user: str, max_tokens: int) -> None:
+    def complete_text(self, prompt_system: str, prompt_user: str, max_tokens: int) -> str | None:
         return None
 
     def close(self) -> None:

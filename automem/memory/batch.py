@@ -10,7 +10,7 @@ from automem.memory import idempotency
 from automem.memory.answers import Answer, batch_answer
 from automem.memory.drafts import NewMemory
 from automem.memory.idempotency import WriteRequest
-from automem.memory.store import RACES, amend, complete, create
+from automem.memory.store import RACES, amend, complete, create, link_conversation
 from automem.memory.vector_part import put_given
 from automem.models import Memory, MemoryDraft
 from automem.stores.base import GraphStore, Receipt
@@ -72,5 +72,6 @@ def _write(services: Services, drafts: Sequence[MemoryDraft], receipts: Sequence
     owed = [draft.id for draft in drafts if draft.embedding is None]
     with services.embedder.watch(owed) as watch:
         create(services.graph, drafts, receipts)
+        link_conversation(services, drafts)
         services.embedder.notify()
         return put_given(services, drafts) | watch.wait(PATIENCE_SECONDS)

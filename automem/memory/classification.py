@@ -190,13 +190,16 @@ class Classifier:
 
     def stats(self) -> ClassificationStats:
         """Give the counters since the start, those of the chat model included."""
+        asked = self._chat.stats
         with self._lock:
-            return self._stats
+            return replace(self._stats, llm_attempts=asked.llm_attempts, llm_successes=asked.llm_successes)
 
     def classify(self, contents: Sequence[str]) -> list[Classification]:
         """Give the classification of each text, in order. Never raises for trouble with the model."""
         by_rule = [classify_by_phrases(content) for content in contents]
-        self._count(pattern_classifications=sum(found is not None for found in by_rule))
+        with self._lock:
+            hits = self._stats.pattern_classifications + sum(found is not None for found in by_rule)
+            self._stats = replace(self._stats, pattern_classifications=hits)
         open_texts = [content for content, found in zip(contents, by_rule, strict=True) if found is None]
         asked = iter(self._ask(open_texts))
         return [found if found is not None else next(asked) for found in by_rule]
@@ -227,21 +230,11 @@ class Classifier:
         return read_reply(reply)
 
     def _fell_back(self, count: int, reason: str) -> None:
-        if count:
-            self._count(fallbacks=count)
-            with self._lock:
-                self._stats = replace(self._stats, last_error=reason, last_error_at=self._clock.now())
-
-    def _count(self, fallbacks: int = 0, pattern_classifications: int = 0) -> None:
-        asked = self._chat.stats
+        if not count:
+            return
         with self._lock:
-            self._stats = replace(
-                self._stats,
-                fallbacks=self._stats.fallbacks + fallbacks,
-                pattern_classifications=self._stats.pattern_classifications + pattern_classifications,
-                llm_attempts=asked.llm_attempts,
-                llm_successes=asked.llm_successes,
-            )
+            fallbacks, now = self._stats.fallbacks + count, self._clock.now()
+            self._stats = replace(self._stats, fallbacks=fallbacks, last_error=reason, last_error_at=now)
 
 
 def _answer_of(question: Future[Classification | None]) -> Classification:

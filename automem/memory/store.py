@@ -51,6 +51,7 @@ def _store_new(services: Services, memory: NewMemory, request: WriteRequest) -> 
         *idempotency.id_receipt(memory, first),
     ]
     create(services.graph, [draft], receipts)
+    link_conversation(services, [draft])
     answer = stored_answer(draft, settle_new(services, draft), request.timer.milliseconds())
     amend(services.graph, receipts, answer)
     return answer
@@ -78,6 +79,13 @@ def create(graph: GraphStore, drafts: Sequence[MemoryDraft], receipts: Sequence[
     except GraphUnavailable:
         if len(graph.get_many([draft.id for draft in drafts])) < len(drafts):
             raise
+
+
+def link_conversation(services: Services, drafts: Sequence[MemoryDraft]) -> None:
+    """Link new memories to those before them in their conversation (D42)."""
+    with after_the_write("linking a conversation"):
+        at = services.clock.now().isoformat()
+        services.graph.link_conversation([draft.id for draft in drafts], at)
 
 
 def amend(graph: GraphStore, receipts: Sequence[Receipt], answer: Answer) -> None:

@@ -17,16 +17,16 @@ from automem.search.types import (
     StateReport,
     Substitute,
     Suppressed,
+    Via,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The rows of the answer in order; ``edges`` tells by row id which edge a replacement came over."""
+    """Rows in order, and what was hidden among them."""
 
     rows: tuple[Scored, ...] = ()
     report: StateReport = StateReport()
-    edges: Mapping[str, Relation] | None = None
 
 
 def hidden_reasons(
@@ -39,15 +39,21 @@ def hidden_reasons(
     return {memory_id: reason for memory_id, reason in judged if reason is not None}
 
 
-def assemble(scored: Sequence[Scored], chains: Chains, request: RecallRequest, scope: Scope) -> Shown:
+def assemble(
+    scored: Sequence[Scored], chains: Chains, request: RecallRequest, scope: Scope, limit: int
+) -> Shown:
     """Order, deduplicate and cut the live memories; hidden ones above the cut give way to their heads."""
     reasons = hidden_reasons(scored, chains, request)
     live = deduplicated([row for row in scored if row.id not in reasons])
     if request.sort != "score" and request.semantic:
-        live = relevant(live, request.limit)
-    cut = first_wanted(sorted_results(live, request.sort), request)[: request.limit]
+        live = relevant(live, limit)
+    cut = first_wanted(sorted_results(live, request.sort), request)[:limit]
     hidden = [row for row in scored if row.id in reasons]
-    return _with_heads(cut, _above_the_cut(cut, hidden, request), reasons, _Context(chains, request, scope))
+    shown = replace_hidden(_above_the_cut(cut, hidden, request, limit), reasons, chains, scope)
+    rows = shown.rows[:limit]
+    kept = {row.id for row in rows}
+    substitutes = tuple(row for row in shown.report.replacements if row.id in kept)
+    return Shown(rows, StateReport(shown.report.suppressed, substitutes))
 
 
 def first_wanted(rows: Sequence[Scored], request: RecallRequest) -> list[Scored]:
@@ -56,41 +62,40 @@ def first_wanted(rows: Sequence[Scored], request: RecallRequest) -> list[Scored]
     return sorted(rows, key=lambda row: place.get(row.id, len(place)))
 
 
-def _above_the_cut(cut: Sequence[Scored], hidden: Sequence[Scored], request: RecallRequest) -> list[Scored]:
+def _above_the_cut(
+    cut: Sequence[Scored], hidden: Sequence[Scored], request: RecallRequest, limit: int
+) -> list[Scored]:
     """Give live and hidden rows in order, up to the last live one when the cut is full."""
     together = first_wanted(sorted_results([*cut, *hidden], request.sort), request)
-    if len(cut) < request.limit:
+    if len(cut) < limit:
         return together
     last = max(index for index, row in enumerate(together) if row.id == cut[-1].id)
     return together[: last + 1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    chains: Chains
-    request: RecallRequest
-    scope: Scope
-
-
-def _with_heads(
-    cut: Sequence[Scored], together: Sequence[Scored], reasons: Mapping[str, StateReason], context: _Context
+def replace_hidden(
+    rows: Sequence[Scored], reasons: Mapping[str, StateReason], chains: Chains, scope: Scope
 ) -> Shown:
-    shown = {row.id for row in cut}
-    rows: list[Scored] = []
+    """Take the hidden rows out; the head of a chain steps in where it is not shown already.
+
+    A head outside the scope stays out (recall.md 10).
+    """
+    present = {row.id for row in rows if row.id not in reasons}
+    shown: list[Scored] = []
     suppressed: list[Suppressed] = []
-    edges: dict[str, Relation] = {}
-    for row in together:
+    for row in rows:
         if row.id not in reasons:
-            rows.append(row)
+            shown.append(row)
             continue
-        hop = head_of_chain(row.id, context.chains, context.request.now)
+        hop = head_of_chain(row.id, chains, scope.at)
         suppressed.append(_suppressed(row, reasons[row.id], hop[0].relation if hop else None))
-        if hop and hop[1].id not in shown and not outside(hop[1], context.scope):
-            shown.add(hop[1].id)
-            rows.append(_in_place_of(row, hop[1]))
-            edges[hop[1].id] = hop[0].relation
-    rows = rows[: context.request.limit]
-    return Shown(tuple(rows), StateReport(tuple(suppressed), _substitutes(rows, edges)), edges)
+        if hop and hop[1].id not in present and not outside(hop[1], scope):
+            present.add(hop[1].id)
+            shown.append(_in_place_of(row, hop[1], hop[0].relation))
+    substitutes = tuple(
+        Substitute(row.id, row.replaces, row.via[0].relation.type) for row in shown if row.replaces
+    )
+    return Shown(tuple(shown), StateReport(tuple(suppressed), substitutes))
 
 
 def _suppressed(row: Scored, reason: StateReason, relation: Relation | None) -> Suppressed:
@@ -99,18 +104,22 @@ def _suppressed(row: Scored, reason: StateReason, relation: Relation | None) -> 
     return Suppressed(row.id, reason, relation.target_id, relation.type)
 
 
-def _in_place_of(row: Scored, head: Memory) -> Scored:
+def _in_place_of(row: Scored, head: Memory, relation: Relation) -> Scored:
     """Give the head the place and the scores of the memory that it replaces; it is not rescored."""
     return replace(
         row,
         candidate=Candidate(head),
         match_type="state_replacement",
         match_types=("state_replacement",),
+        via=(Via(relation, row.id),),
         replaces=row.id,
         query="",
         deduped_from=(),
     )
 
 
-def _substitutes(rows: Sequence[Scored], edges: Mapping[str, Relation]) -> tuple[Substitute, ...]:
-    return tuple(Substitute(row.id, row.replaces, edges[row.id].type) for row in rows if row.replaces)
+def merged_reports(reports: Sequence[StateReport]) -> StateReport:
+    """Join what several steps hid and put in, each memory once."""
+    suppressed = {row.id: row for report in reports for row in report.suppressed}
+    replacements = {row.id: row for report in reports for row in report.replacements}
+    return StateReport(tuple(suppressed.values()), tuple(replacements.values()))

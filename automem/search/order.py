@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from automem.models import Memory, Sort
-from automem.search.types import Bonus, FloorReport, Scored
+from automem.search.types import Bonus, FloorReport, RecallRequest, Scored
 
 _NO_TIME = float("-inf")
 RELEVANT_SHARE = 0.5
@@ -119,6 +119,15 @@ def adaptive_floor(results: Sequence[Scored]) -> float | None:
     return floor if gap > 0.25 * scores[0] and gap > 0 and 2 * kept >= len(scores) else None
 
 
-def floor_report(min_score: float | None, adaptive: float | None, removed: int) -> FloorReport | None:
-    """Give what the floors did; None when no floor was at work (D14)."""
-    return FloorReport(removed, min_score or None, adaptive) if min_score or adaptive else None
+def floored(rows: Sequence[Scored], request: RecallRequest) -> tuple[tuple[Scored, ...], FloorReport | None]:
+    """Keep what reaches the least score and the adaptive floor, and say what was cut (D14).
+
+    Memories asked for by id stay (D21).
+    """
+    adaptive = adaptive_floor(rows) if request.adaptive_floor and request.sort == "score" else None
+    least = max(request.min_score or 0.0, adaptive or 0.0)
+    if not least:
+        return tuple(rows), None
+    wanted = set(request.context.priority_ids)
+    kept = tuple(row for row in rows if row.id in wanted or row.final >= least)
+    return kept, FloorReport(len(rows) - len(kept), request.min_score or None, adaptive)

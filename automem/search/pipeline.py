@@ -1,7 +1,7 @@
 """How a recall happens, from the parsed request to the ranked answer.
 
-    question -> arms side by side -> merged candidates -> scores -> current state -> order and cut
-             -> recency bias and floors -> relations -> answer
+    questions -> arms side by side -> merged candidates -> scores -> evidence spreads along edges
+              -> current state -> order and cut -> expansion -> bias and floors -> relations -> answer
 
 A recall issues a bounded number of store calls, whatever the number of results.
 """
@@ -14,22 +14,33 @@ from typing import TYPE_CHECKING
 
 from automem.errors import GraphUnavailable, Unavailable
 from automem.models import Scope
-from automem.search.context import _build_context_profile, context_echo
-from automem.search.current import Shown, assemble, first_wanted, hidden_reasons
-from automem.search.order import (
-    adaptive_floor,
-    deduplicated,
-    floor_report,
-    sorted_results,
-    with_recency_bias,
+from automem.search.context import context_echo
+from automem.search.current import (
+    assemble,
+    first_wanted,
+    hidden_reasons,
+    merged_reports,
 )
-from automem.search.pool import Pool, Run, look, wanted_by_id
+from automem.search.expansion import Expanded, expand, identity_rows
+from automem.search.explain import explain_one
+from automem.search.fallback import fill_from_outside
+from automem.search.neighbourhood import spread_evidence
+from automem.search.order import deduplicated, floored, sorted_results, with_recency_bias
+from automem.search.pool import Pool, Run, finish_look, look_without_text, start_look, wanted_by_id
+from automem.search.questions import plan_runs
 from automem.search.rules import WIDEST_POOL, RecallRules
-from automem.search.runtime_keywords import extract_keywords
 from automem.search.runtime_recall_helpers import GRAPH_DOWN
 from automem.search.runtime_relations import fetch_relations
 from automem.search.state import Chains, replacement_chains
-from automem.search.types import FloorReport, RecallAnswer, RecallRequest, Result, Scored, Warn
+from automem.search.types import (
+    FloorReport,
+    RecallAnswer,
+    RecallRequest,
+    Result,
+    Scored,
+    StateReport,
+    Warn,
+)
 from automem.utils.time import is_temporal_intent
 
 if TYPE_CHECKING:
@@ -41,143 +52,173 @@ _WIDER = 5
 def recall(request: RecallRequest, services: Services) -> RecallAnswer:
     """Answer a recall. Raises ``Unavailable`` only when neither store could look (D4)."""
     rules = RecallRules.of(services.settings)
-    run = start_run(request, rules)
     scope = request.scope(rules.excluded_types)
-    found = search(run, scope, services)
-    if _nobody_looked(found.pool):
+    runs = plan_runs(request, rules, services)
+    found = search(runs, scope, services)
+    if all(_nobody_looked(one.pool) for one in found):
         raise Unavailable("Neither the graph nor the vector store can answer now")
-    shown = assemble(found.pool.scored, found.chains, request, scope)
-    ranking = finish(shown.rows, request, rules)
-    results, warning = with_relations(ranking.rows, shown, rules, services)
-    services.access.record([row.id for row in ranking.rows])
-    warnings = (*found.warnings, *((warning,) if warning else ()))
-    return answer(run, found, shown, ranking, results, tuple(dict.fromkeys(warnings)))
-
-
-def start_run(request: RecallRequest, rules: RecallRules) -> Run:
-    """Read the words of the query and the situation of the caller."""
-    keywords = extract_keywords(request.text)
-    profile = _build_context_profile(request.context, request.text)
-    return Run(request, rules, request.text, keywords, profile)
+    seeds = merge_runs(found, request, scope)
+    expanded = expand(seeds.rows, runs[0], found[0].pool, scope, services)
+    ranking = finish(seeds, expanded, request, rules)
+    fills = fill_from_outside(ranking.rows, runs[0], found[0].pool, scope, services)
+    rows = (*ranking.rows, *fills.rows)
+    results, no_relations = with_relations(rows, rules, services)
+    entities, no_entities = identity_rows(request.text, rows, services)
+    services.access.record([row.id for row in seeds.rows])
+    explained = explain_one(rows, ranking, found, scope, services) if request.explain_id else None
+    warnings = [warning for one in found for warning in one.warnings]
+    warnings += [*expanded.warnings, *fills.warnings, *filter(None, (no_relations, no_entities))]
+    pools = [one.pool for one in found]
+    return RecallAnswer(
+        request=request,
+        results=results,
+        weights=rules.weights,
+        texts=[run.text for run in runs],
+        keywords=runs[0].keywords.echo,
+        dedup_removed=seeds.duplicates,
+        vector_matched=any(pool.arm("vector").finds for pool in pools),
+        pool_size=sum(len(pool.arm("vector").finds) for pool in pools) if request.semantic else None,
+        state=ranking.state if request.state_mode == "current" else None,
+        score_filter=ranking.floors,
+        recency_bias=ranking.biased,
+        context_priority=_context_block(runs, rows),
+        relation_expansion=expanded.relations,
+        entity_expansion=expanded.entities,
+        entities=entities,
+        fell_back=fills.ran,
+        explained=explained,
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """All candidates of a run and the replacement edges around them."""
 
+    run: Run
     pool: Pool
     chains: Chains
     warnings: tuple[Warn, ...] = ()
 
 
-def search(run: Run, scope: Scope, services: Services) -> Found:
-    """Look once and, where hidden or duplicate memories took places in a full pool, once wider.
+def search(runs: Sequence[Run], scope: Scope, services: Services) -> list[Found]:
+    """Run the questions side by side; each looks again, wider, where places in a full pool were lost
+    to hidden or duplicate memories, so that a memory that matches never vanishes."""
+    if not runs[0].request.semantic:
+        pool = look_without_text(runs[0], scope, runs[0].sizes, services)
+        return [_settled(runs[0], pool, scope, services)]
+    looks = [start_look(run, scope, run.sizes, services) for run in runs]
+    return [_settled(look.run, finish_look(look, services), scope, services) for look in looks]
 
-    So a memory that matches never vanishes because others filled a pool first.
-    """
-    focused = bool(run.request.tags or (run.profile and run.profile.tags))
-    sizes = run.rules.pools(run.request, focused and run.request.semantic)
-    pool = wanted_by_id(run, look(run, scope, sizes, services), services)
-    found = _judged(pool, run, services)
-    if not (pool.saturated and _places_were_lost(found, run)):
+
+def _settled(run: Run, first: Pool, scope: Scope, services: Services) -> Found:
+    pool = spread_evidence(run, wanted_by_id(run, first, services), scope, services)
+    found = _judged(run, pool, services)
+    if not (pool.saturated and _places_were_lost(found)):
         return found
-    wider = look(run, replace(scope, state="current"), sizes.widened(_WIDER, WIDEST_POOL), services)
-    return _judged(_together(pool, wider), run, services)
+    wide, current = run.sizes.widened(_WIDER, WIDEST_POOL), replace(scope, state="current")
+    if run.request.semantic:
+        wider = finish_look(start_look(run, current, wide, services), services)
+    else:
+        wider = look_without_text(run, current, wide, services)
+    return _judged(run, spread_evidence(run, _together(pool, wider), scope, services), services)
 
 
-def _judged(pool: Pool, run: Run, services: Services) -> Found:
+def _judged(run: Run, pool: Pool, services: Services) -> Found:
     if run.request.state_mode == "history":
-        return Found(pool, {}, pool.warnings)
+        return Found(run, pool, {}, pool.warnings)
     try:
         chains = replacement_chains([row.memory for row in pool.scored], services.graph)
     except GraphUnavailable:
-        return Found(pool, {}, (*pool.warnings, GRAPH_DOWN))
-    return Found(pool, chains, pool.warnings)
+        return Found(run, pool, {}, (*pool.warnings, GRAPH_DOWN))
+    return Found(run, pool, chains, pool.warnings)
 
 
-def _places_were_lost(found: Found, run: Run) -> bool:
+def _places_were_lost(found: Found) -> bool:
     rows = found.pool.scored
-    hidden = hidden_reasons(rows, found.chains, run.request)
+    hidden = hidden_reasons(rows, found.chains, found.run.request)
     return bool(hidden) or len(deduplicated(rows)) < len(rows)
 
 
 def _together(first: Pool, wider: Pool) -> Pool:
-    rows = {row.id: row for row in (*first.scored, *wider.scored)}
+    rows = {row.id: row for row in (*wider.scored, *first.scored)}
     return Pool(tuple(rows.values()), (*first.arms, *wider.arms), first.asked)
 
 
 def _nobody_looked(pool: Pool) -> bool:
-    asked = [arm for arm in pool.arms if arm.finds or arm.warning]
-    names = {arm.arm for arm in asked if arm.warning}
-    blind = {"vector", "keyword"} <= names or {"trending", "tag"} <= names
+    failed = {arm.arm for arm in pool.arms if arm.warning}
+    blind = {"vector", "keyword"} <= failed or {"trending", "tag"} <= failed
     return blind and not pool.scored
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
-    """The rows after bias and floors, and what the floors removed."""
+class Seeds:
+    """The merged first results of all runs, cut to the limit."""
 
     rows: tuple[Scored, ...]
-    biased: bool
+    state: StateReport
+    duplicates: int
+
+
+def merge_runs(found: Sequence[Found], request: RecallRequest, scope: Scope) -> Seeds:
+    """Give each run its own cut, then join: the best of each memory, deduplicated, in order, cut."""
+    limit = request.limit if len(found) == 1 else request.per_query_limit
+    shown = [assemble(one.pool.scored, one.chains, request, scope, limit) for one in found]
+    report = merged_reports([one.report for one in shown])
+    if len(shown) == 1:
+        return Seeds(shown[0].rows, report, 0)
+    every = [row for one in shown for row in one.rows]
+    best: dict[str, Scored] = {}
+    for row in sorted_results(every, "score"):
+        best.setdefault(row.id, row)
+    unique = deduplicated(list(best.values()))
+    ordered = first_wanted(sorted_results(unique, request.sort), request)
+    return Seeds(tuple(ordered[: request.limit]), report, len(every) - len(unique))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The rows after bias and floors, what was hidden, and what the floors removed."""
+
+    rows: tuple[Scored, ...]
+    state: StateReport
+    biased: bool = False
     floors: FloorReport | None = None
+    cut: tuple[Scored, ...] = ()
 
 
-def finish(rows: Sequence[Scored], request: RecallRequest, rules: RecallRules) -> Ranking:
-    """Apply the recency bias, then the adaptive floor and the least score (recall.md 7.5, 11.5)."""
+def finish(seeds: Seeds, expanded: Expanded, request: RecallRequest, rules: RecallRules) -> Ranking:
+    """Apply the recency bias, then the floors; expansions stay behind the seeds (D13)."""
+    rows: tuple[Scored, ...] = (*seeds.rows, *expanded.rows)
     biased = bool(rows) and request.sort == "score" and _wants_recency(request)
     if biased:
-        rows = sorted_results(with_recency_bias(rows, rules.temporal_weight), "score")
-        rows = first_wanted(rows, request)
-    adaptive = adaptive_floor(rows) if request.adaptive_floor and request.sort == "score" else None
-    least = max(request.min_score or 0.0, adaptive or 0.0)
-    wanted = set(request.context.priority_ids)
-    kept = tuple(row for row in rows if row.id in wanted or not least or row.final >= least)
-    return Ranking(kept, biased, floor_report(request.min_score, adaptive, len(rows) - len(kept)))
+        first = {row.id for row in seeds.rows}
+        lifted = sorted_results(with_recency_bias(rows, rules.temporal_weight), "score")
+        lifted = first_wanted(lifted, request)
+        rows = (*(r for r in lifted if r.id in first), *(r for r in lifted if r.id not in first))
+    kept, report = floored(rows, request)
+    names = {row.id for row in kept}
+    state = merged_reports([seeds.state, expanded.report])
+    return Ranking(kept, state, biased, report, tuple(row for row in rows if row.id not in names))
 
 
 def _wants_recency(request: RecallRequest) -> bool:
     if request.recency_bias == "auto":
-        return is_temporal_intent(request.query)
+        return any(is_temporal_intent(text) for text in (request.query, *request.queries))
     return request.recency_bias == "on"
 
 
 def with_relations(
-    rows: Sequence[Scored], shown: Shown, rules: RecallRules, services: Services
+    rows: Sequence[Scored], rules: RecallRules, services: Services
 ) -> tuple[list[Result], Warn | None]:
-    """Add to each row its outgoing edges; a replacement shows the edge that it came over."""
-    own = [row.id for row in rows if not row.replaces]
+    """Add to each row its outgoing edges; one that came over an edge shows that instead."""
+    own = [row.id for row in rows if not row.via]
     neighbours, warning = fetch_relations(services.graph, own, rules.relation_limit)
-    edges = shown.edges or {}
-    results = [
-        Result(row, via=edges[row.id]) if row.replaces else Result(row, tuple(neighbours.get(row.id, ())))
-        for row in rows
-    ]
-    return results, warning
+    return [Result(row, () if row.via else tuple(neighbours.get(row.id, ()))) for row in rows], warning
 
 
-def answer(
-    run: Run,
-    found: Found,
-    shown: Shown,
-    ranking: Ranking,
-    results: Sequence[Result],
-    warnings: tuple[Warn, ...],
-) -> RecallAnswer:
-    """Gather what the response of recall.md 2.1 tells besides the results."""
-    request = run.request
-    vector = found.pool.arm("vector")
-    injected = any(not row.candidate.arms for row in ranking.rows if not row.replaces)
-    return RecallAnswer(
-        request=request,
-        results=results,
-        keywords=run.keywords.echo,
-        vector_matched=bool(vector.finds),
-        pool_size=len(vector.finds) if request.semantic else None,
-        state=shown.report if request.state_mode == "current" else None,
-        score_filter=ranking.floors,
-        recency_bias=ranking.biased,
-        context_priority=context_echo(run.profile, injected) if run.profile else None,
-        weights=run.rules.weights,
-        warnings=warnings,
-        degraded=bool(warnings),
-    )
+def _context_block(runs: Sequence[Run], rows: Sequence[Scored]) -> dict[str, object] | None:
+    profile = next((run.profile for run in runs if run.profile), None)
+    if profile is None:
+        return None
+    return context_echo(profile, injected=any(not row.candidate.arms and not row.via for row in rows))

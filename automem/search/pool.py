@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from automem.errors import EmbeddingUnavailable, GraphUnavailable
-from automem.models import Scope
+from automem.models import Memory, Scope
 from automem.search.merge import Asked, evidence_of, hydrate, merge_arms, similarities
 from automem.search.rules import RecallRules
 from automem.search.runtime_keywords import Keywords, Rarity, equal_rarity
@@ -43,13 +43,20 @@ MAX_CONTEXT_CANDIDATES = 3
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One query text of a request, with all that is derived from it."""
+    """One query text of a request, with all that is derived from it.
+
+    ``vector`` is the question's embedding where it is known already; ``no_vector`` says why there is
+    none.
+    """
 
     request: RecallRequest
     rules: RecallRules
     text: str
     keywords: Keywords
     profile: ContextProfile | None
+    sizes: PoolSizes
+    vector: Sequence[float] | None = None
+    no_vector: Warn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,50 +80,75 @@ class Pool:
         return next((arm for arm in self.arms if arm.arm == name), ArmResult(name))
 
 
-def look(run: Run, scope: Scope, sizes: PoolSizes, services: Services) -> Pool:
-    """Ask all arms side by side, merge what they found, fetch what is missing, and score it (D8)."""
-    if not run.request.semantic:
-        return _look_without_text(run, scope, sizes, services)
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The arms of a run, at work. ``finish_look`` waits for them."""
+
+    run: Run
+    near: Future[tuple[Sequence[float] | None, ArmResult]]
+    worded: Future[tuple[Rarity | None, ArmResult]]
+    described: Future[tuple[None, ArmResult]]
+    fitting: Future[tuple[None, ArmResult]]
+
+
+def start_look(run: Run, scope: Scope, sizes: PoolSizes, services: Services) -> Look:
+    """Send all arms of a run on their way, side by side."""
     submit = services.executor.submit
-    near = submit(_by_meaning, run, scope, sizes.vector, services)
-    worded = submit(_by_words, run, scope, sizes.keyword, services)
-    described = submit(_by_metadata, run, scope, sizes.metadata, services)
-    fitting = submit(_context_memories, run, scope, services)
-    vector, vector_arm = _within_time("vector", near, (None, None))
-    rarity, keyword_arm = _within_time("keyword", worded, (None, None))
-    _, metadata_arm = _within_time("metadata", described, (None, None))
-    _, context = _within_time("keyword", fitting, (None, None))
+    return Look(
+        run,
+        near=submit(_by_meaning, run, scope, sizes.vector, services),
+        worded=submit(_by_words, run, scope, sizes.keyword, services),
+        described=submit(_by_metadata, run, scope, sizes.metadata, services),
+        fitting=submit(_context_memories, run, scope, services),
+    )
+
+
+def finish_look(look: Look, services: Services) -> Pool:
+    """Merge what the arms found, fetch what is missing, and score it (D8)."""
+    run = look.run
+    vector, vector_arm = _within_time("vector", look.near)
+    rarity, keyword_arm = _within_time("keyword", look.worded)
+    _, metadata_arm = _within_time("metadata", look.described)
+    _, context = _within_time("keyword", look.fitting)
     arms = (vector_arm, keyword_arm, metadata_arm)
-    asked = Asked(run.text, run.keywords, rarity or equal_rarity(run.keywords), vector, run.rules.tag_cap)
+    rarity = rarity or equal_rarity(run.keywords)
+    asked = Asked(run.text, run.keywords, rarity, vector, run.rules.tag_cap)
     also = [find.memory for find in context.finds]
-    scored = _scored(run, asked, merge_arms(arms, also), services)
+    scored = score_all(run, asked, merge_arms(arms, also), services)
     return Pool(scored, (*arms, replace(context, finds=())), asked)
 
 
-def _within_time(
-    arm: ArmName, future: Future[tuple[Found, ArmResult]], nothing: tuple[None, None]
-) -> tuple[Found | None, ArmResult]:
+def _within_time(arm: ArmName, future: Future[tuple[Found, ArmResult]]) -> tuple[Found | None, ArmResult]:
     """Wait for an arm, but not for ever: a hung store costs its arm, not the answer (D4)."""
     try:
         return future.result(timeout=ARM_TIMEOUT_SECONDS)
     except FutureTimeout:
         warning = Warn(f"{arm}_timeout", f"The {arm} search took more than {ARM_TIMEOUT_SECONDS:g} s.")
-        return nothing[0], ArmResult(arm, warning=warning)
+        return None, ArmResult(arm, warning=warning)
 
 
 def _by_meaning(
     run: Run, scope: Scope, limit: int, services: Services
 ) -> tuple[Sequence[float] | None, ArmResult]:
     """Give the question's vector and the memories near it."""
-    if run.request.embedding is not None:
-        vector: Sequence[float] = run.request.embedding
-    else:
-        try:
-            vector = services.provider.embed_query(run.text).tolist()
-        except EmbeddingUnavailable as error:
-            message = f"The question could not be embedded: {error.message}. Search by meaning is missing."
-            return None, ArmResult("vector", warning=Warn("embedding_unavailable", message))
+    vector, warning = run.vector, run.no_vector
+    if vector is None and warning is None and run.text:
+        vectors, warning = embed_questions([run.text], services)
+        vector = vectors[0] if vectors else None
+    if vector is None:
+        return None, ArmResult("vector", warning=warning)
     return vector, _vector_search(services.vectors, vector, scope, limit)
+
+
+def embed_questions(texts: Sequence[str], services: Services) -> tuple[list[Sequence[float]], Warn | None]:
+    """Embed the questions, several in one batch; none, with a warning, when that fails (D4)."""
+    try:
+        if len(texts) == 1:
+            return [services.provider.embed_query(texts[0]).tolist()], None
+        return services.provider.embed_batch(texts).tolist(), None
+    except EmbeddingUnavailable as error:
+        message = f"The question could not be embedded: {error.message}. Search by meaning is missing."
+        return [], Warn("embedding_unavailable", message)
 
 
 def _by_words(run: Run, scope: Scope, limit: int, services: Services) -> tuple[Rarity | None, ArmResult]:
@@ -150,7 +182,8 @@ def _context_memories(run: Run, scope: Scope, services: Services) -> tuple[None,
     return None, ArmResult("keyword", tuple(Find(memory, 0, 0.0) for memory in kept))
 
 
-def _look_without_text(run: Run, scope: Scope, sizes: PoolSizes, services: Services) -> Pool:
+def look_without_text(run: Run, scope: Scope, sizes: PoolSizes, services: Services) -> Pool:
+    """Give the most important memories, or those first in time; from the payloads with the graph down."""
     arm = _graph_trending_results(services.graph, scope, run.request.sort, sizes.vector)
     arms: tuple[ArmResult, ...] = (arm,)
     if arm.warning is not None:
@@ -158,10 +191,11 @@ def _look_without_text(run: Run, scope: Scope, sizes: PoolSizes, services: Servi
     _, context = _context_memories(run, scope, services)
     asked = Asked("", run.keywords, equal_rarity(run.keywords), None)
     also = [find.memory for find in context.finds]
-    return Pool(_scored(run, asked, merge_arms(arms, also), services), arms, asked)
+    return Pool(score_all(run, asked, merge_arms(arms, also), services), arms, asked)
 
 
-def _scored(run: Run, asked: Asked, found: Sequence[Candidate], services: Services) -> tuple[Scored, ...]:
+def score_all(run: Run, asked: Asked, found: Sequence[Candidate], services: Services) -> tuple[Scored, ...]:
+    """Take the graph's values, look up missing cosines, and score every candidate."""
     candidates = hydrate(found, services.graph)
     cosines = similarities(candidates, asked, services.vectors)
     return tuple(
@@ -180,7 +214,7 @@ def wanted_by_id(run: Run, pool: Pool, services: Services) -> Pool:
         memories = services.graph.get_many(missing)
     except GraphUnavailable:
         return replace(pool, arms=(*pool.arms, ArmResult("keyword", warning=GRAPH_DOWN)))
-    rows = _scored(run, pool.asked, merge_arms((), tuple(memories.values())), services)
+    rows = score_memories(run, pool.asked, tuple(memories.values()), services)
     return replace(pool, scored=(*pool.scored, *rows))
 
 
@@ -195,6 +229,27 @@ def score(run: Run, candidate: Candidate, evidence: Evidence) -> Scored:
     )
     kind, kinds, value = match_types(run, candidate, evidence)
     return Scored(candidate, kind, kinds, value, total, query=run.text)
+
+
+def score_memories(
+    run: Run, asked: Asked, memories: Sequence[Memory], services: Services
+) -> tuple[Scored, ...]:
+    """Score memories that no arm found, by what the question finds in them."""
+    return score_all(run, asked, merge_arms((), memories), services) if memories else ()
+
+
+def with_relation(run: Run, row: Scored, relation: float) -> Scored:
+    """Score a row again with a relation component."""
+    parts = row.score.components
+    evidence = Evidence(
+        vector=parts["vector"],
+        keyword=parts["keyword"],
+        metadata=parts["metadata"],
+        relation=relation,
+        tag=parts["tag"],
+        exact=parts["exact"],
+    )
+    return score(run, row.candidate, evidence)
 
 
 def match_types(

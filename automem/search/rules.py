@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from automem.search.runtime_recall_helpers import PoolSizes
-from automem.search.types import RecallRequest
 from automem.utils.scoring import COMPONENTS, RecencyCurve, ScoreRules, Weights
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ class RecallRules:
     max_limit: int
     relation_limit: int
     metadata_enabled: bool
+    spread: bool
 
     @classmethod
     def of(cls, settings: Settings) -> RecallRules:
@@ -49,16 +49,17 @@ class RecallRules:
             max_limit=settings.recall_max_limit,
             relation_limit=settings.recall_relation_limit,
             metadata_enabled=settings.recall_metadata_search_enabled,
+            spread=settings.recall_spread_evidence,
         )
 
     def score_rules(self, now: datetime) -> ScoreRules:
         """Give the arithmetic for one request."""
         return ScoreRules(now=now, weights=self.weights, recency=self.recency, gate=self.gate)
 
-    def pools(self, request: RecallRequest, focused: bool) -> PoolSizes:
+    def pools(self, limit: int, focused: bool) -> PoolSizes:
         """Give the first pools of a run; ``focused`` says that tags cut or draw (recall.md 3.2)."""
-        wanted = min(request.limit * self.overfetch, self.fetch_cap)
+        wanted = min(limit * self.overfetch, self.fetch_cap)
         if focused:
             wanted = max(wanted, min(max(wanted, self.max_limit), self.fetch_cap))
-        size = max(request.limit, wanted)
-        return PoolSizes(vector=size, keyword=max(size, KEYWORD_POOL), metadata=min(10, request.limit))
+        size = max(limit, wanted)
+        return PoolSizes(vector=size, keyword=max(size, KEYWORD_POOL), metadata=min(10, limit))

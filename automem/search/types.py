@@ -44,13 +44,29 @@ class ContextHints:
 
 
 @dataclass(frozen=True, slots=True)
+class Expansion:
+    """How the results are followed further (recall.md 9)."""
+
+    relations: bool = False
+    entities: bool = False
+    respect_tags: bool = False
+    min_strength: float = 0.0
+    min_importance: float = 0.0
+    relation_limit: int = 5
+    limit: int = 25
+
+
+@dataclass(frozen=True, slots=True)
 class RecallRequest:
     """A parsed and validated recall (recall.md 1.2). Texts are trimmed; defaults are filled in."""
 
     now: datetime
     query: str = ""
+    queries: tuple[str, ...] = ()
+    auto_decompose: bool = False
     embedding: tuple[float, ...] | None = None
     limit: int = 5
+    per_query_limit: int = 5
     sort: Sort = "score"
     tags: tuple[str, ...] = ()
     tag_mode: TagMode = "any"
@@ -63,7 +79,10 @@ class RecallRequest:
     adaptive_floor: bool = False
     recency_bias: RecencyBias = "off"
     context: ContextHints = ContextHints()
+    expansion: Expansion = Expansion()
+    scope_fallback: bool = False
     explain: bool = False
+    explain_id: str | None = None
 
     @property
     def text(self) -> str:
@@ -72,7 +91,8 @@ class RecallRequest:
 
     @property
     def semantic(self) -> bool:
-        return bool(self.text) or self.embedding is not None
+        """Whether there is anything to search by meaning."""
+        return bool(self.text or self.queries) or self.embedding is not None
 
     def scope(self, excluded_types: tuple[str, ...], state: Literal["current", "any"] = "any") -> Scope:
         """Give what every arm may return (D7)."""
@@ -139,10 +159,20 @@ class Bonus:
 
 
 @dataclass(frozen=True, slots=True)
+class Via:
+    """An edge by which a result came in: from a seed of the answer, or from what it replaces."""
+
+    relation: Relation
+    from_id: str
+    seed_rank: int | None = None
+    seed_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Scored:
     """A candidate with its components. ``bonus`` holds what later steps add to the weighted sum
-    (``temporal``, ``entity_expansion``). ``replaces`` names the suppressed memory whose place this one
-    took."""
+    (``temporal``, ``entity_expansion``). ``via`` are the edges by which a relation expansion or a
+    replacement came; ``replaces`` names the suppressed memory whose place this one took."""
 
     candidate: Candidate
     match_type: MatchType
@@ -152,7 +182,11 @@ class Scored:
     bonus: Mapping[str, Bonus] = field(default_factory=dict)
     query: str = ""
     deduped_from: tuple[str, ...] = ()
+    via: tuple[Via, ...] = ()
     replaces: str | None = None
+    relation_score: float | None = None
+    entity: str | None = None
+    outside_scope: bool = False
 
     @property
     def memory(self) -> Memory:
@@ -175,11 +209,10 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One row of the answer. ``via`` is the edge by which a replacement came."""
+    """One row of the answer with its outgoing edges; a row with ``via`` shows those instead."""
 
     scored: Scored
     relations: tuple[tuple[Relation, Memory], ...] = ()
-    via: Relation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,18 +252,67 @@ class FloorReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpansionReport:
+    """How many results an expansion added, before state filtering and floors."""
+
+    seed_count: int = 0
+    expanded_count: int = 0
+    entities_found: tuple[str, ...] = ()
+
+
+ExplainCode = Literal[
+    "returned",
+    "not_found",
+    "tag_filter",
+    "excluded_tag",
+    "time_window",
+    "excluded_type",
+    "archived",
+    "not_yet_valid",
+    "expired",
+    "superseded",
+    "below_min_score",
+    "adaptive_floor",
+    "beyond_limit",
+    "not_a_candidate",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """Why one memory was or was not returned (``explain_id``, D19). ``rank`` counts from 1."""
+
+    id: str
+    code: ExplainCode
+    reason: str
+    row: Scored | None = None
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RecallAnswer:
     """Everything that ``api/recall.py`` needs to write the response of recall.md 2."""
 
     request: RecallRequest
     results: Sequence[Result]
     weights: Weights
+    texts: Sequence[str] = ()
     keywords: Sequence[str] = ()
+    dedup_removed: int = 0
     vector_matched: bool = False
     pool_size: int | None = None
     state: StateReport | None = None
     score_filter: FloorReport | None = None
     recency_bias: bool = False
     context_priority: Mapping[str, Any] | None = None
-    degraded: bool = False
+    relation_expansion: ExpansionReport | None = None
+    entity_expansion: ExpansionReport | None = None
+    entities: Sequence[Mapping[str, Any]] = ()
+    fell_back: bool = False
+    explained: Explained | None = None
     warnings: tuple[Warn, ...] = ()
+
+    @property
+    def degraded(self) -> bool:
+        """Whether an arm or a store did not take part (D4)."""
+        return bool(self.warnings)

@@ -68,6 +68,44 @@ class Receipt:
     expires: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge seen from one memory, for evidence that spreads along it, whatever its direction.
+
+    ``weight`` is the edge's strength, 1 for the neighbour in a conversation. ``other`` is the memory
+    at the other end, None where the caller knows it already.
+    """
+
+    memory_id: str
+    other_id: str
+    type: str
+    weight: float
+    other: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeFilter:
+    """Which edges to follow, in either direction, and what to accept at their other end.
+
+    ``scope`` holds for the memory at the other end; the limit counts after all filters.
+    """
+
+    types: tuple[str, ...]
+    scope: Scope
+    min_strength: float = 0.0
+    min_importance: float = 0.0
+    per_memory: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A memory reached from another over one edge."""
+
+    seed_id: str
+    relation: Relation
+    memory: Memory
+
+
 class GraphStore(Protocol):
     """The canonical store. A memory exists if and only if its node does (storage.md 1)."""
 
@@ -174,6 +212,31 @@ class GraphStore(Protocol):
     # relations
     def relations(self, memory_ids: Sequence[str], limit: int) -> dict[str, list[tuple[Relation, Memory]]]:
         """Give outgoing edges of each memory, newest first, at most ``limit`` each (recall.md 9.1)."""
+        ...
+
+    def links(self, memory_ids: Sequence[str], known: Sequence[str], limit: int) -> list[Link]:
+        """Give the edges around each memory over which evidence spreads, strongest first, at most
+        ``limit`` each: relations, similarity, and the next and previous in a conversation (D42).
+
+        One query. Memories among ``known`` are not read again.
+        """
+        ...
+
+    def neighbours(self, memory_ids: Sequence[str], edges: EdgeFilter) -> list[Neighbour]:
+        """Give memories one edge away from any of these, none of them itself, newest edge first by
+        seed (recall.md 9.2). One query for all seeds (D11)."""
+        ...
+
+    def link_conversation(self, memory_ids: Sequence[str], at: str) -> int:
+        """Link each memory to the one before it in its conversation, and up to four more (D42).
+
+        The conversation is the memories that share its most specific tags (without tags, all), in the
+        seven days before its own timestamp. ``at`` is noted on the edges. Gives their number.
+        """
+        ...
+
+    def entities(self, slugs: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Give the Entity nodes with an identity that bear one of the slugs or aliases (recall.md 9.4)."""
         ...
 
     def replacements(self, memory_ids: Sequence[str], hops: int) -> dict[str, list[Replacement]]:

@@ -15,6 +15,7 @@ from automem.stores.cypher import Conditions
 from automem.stores.falkordb_connection import Connection, Limits, Rows, ServerAddress, SocketAddress
 from automem.stores.falkordb_edges import newness, read_edge
 from automem.stores.falkordb_schema import ensure_schema
+from automem.stores.falkordb_traversal import Traversal
 from automem.stores.node import changed_node, derived, draft_node, read_memory, storable
 from automem.utils.text import ANALYSIS_VERSION
 from automem.utils.time import to_epoch
@@ -22,7 +23,7 @@ from automem.utils.time import to_epoch
 _SEARCH = "CALL db.idx.fulltext.queryNodes('Memory', $query) YIELD node AS m, score WITH m, score"
 
 
-class FalkorDBGraph:
+class FalkorDBGraph(Traversal):
     """``GraphStore`` on one graph of a FalkorDB server. Thread-safe.
 
     Nothing is asked of the server before the first use (or ``prepare``); the indexes are made then,
@@ -71,7 +72,7 @@ class FalkorDBGraph:
 
     # write
     def create(self, drafts: Sequence[MemoryDraft], pending: bool, receipts: Sequence[Receipt] = ()) -> None:
-        rows = [draft_node(draft, pending) for draft in drafts]
+        rows = [draft_node(draft, pending) | {"_seq": place} for place, draft in enumerate(drafts)]
         if not rows:
             return
         given = [row["id"] for row in rows]

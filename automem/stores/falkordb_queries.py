@@ -6,7 +6,8 @@ PUBLIC = f"properties(m), {REPLACED}"
 """How a memory ``m`` is given: a map, which needs none of the driver's cached names, and its state."""
 
 CREATE = """
-UNWIND $rows AS row CREATE (m:Memory) SET m = row WITH collect(m.id) AS ids
+UNWIND $rows AS row CREATE (m:Memory) SET m = row, m._seq = timestamp() * 1000 + row._seq
+WITH collect(m.id) AS ids
 FOREACH (receipt IN $receipts | CREATE (k:IdempotencyKey) SET k = receipt)
 WITH ids OPTIONAL MATCH (t:Tombstone) WHERE t.id IN ids DELETE t
 RETURN DISTINCT ids"""

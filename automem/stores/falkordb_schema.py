@@ -12,7 +12,7 @@ from automem.stores.falkordb_connection import Connection, QueryRefused
 logger = logging.getLogger(__name__)
 
 RANGE_INDEXES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Memory", ("id", "type", "timestamp", "importance", "_ts", "_updated", "_pending")),
+    ("Memory", ("id", "type", "timestamp", "importance", "_ts", "_updated", "_pending", "_scope")),
     ("Entity", ("id", "slug")),
     ("MetaMemory", ("id",)),
     ("Pattern", ("type",)),

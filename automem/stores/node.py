@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from automem.errors import InvalidInput
@@ -87,12 +87,24 @@ def derived(public: Mapping[str, Any]) -> Properties:
         "_lex": document_lexemes(memory.content, memory.tags, memory.metadata),
         "_tags": list(dict.fromkeys(canonical)),
         "_prefixes": prefixes,
+        "_scope": conversation_scope(memory.tags),
         "_ts": timestamp,
         "_updated": timestamp if updated is None else updated,
         "_from": epoch_of(public.get("t_valid")),
         "_until": epoch_of(public.get("t_invalid")),
         "_analysis": ANALYSIS_VERSION,
     }
+
+
+def conversation_scope(tags: Sequence[str]) -> str | None:
+    """Name the conversation of a memory by its most specific tags, those of most segments (D42).
+
+    Entity tags, which enrichment adds, name no conversation. None without tags.
+    """
+    canonical = {tag for tag in map(canonical_tag, tags) if tag and not tag.startswith("entity:")}
+    depth = max((tag.count(":") for tag in canonical), default=0)
+    deepest = sorted(tag for tag in canonical if tag.count(":") == depth)
+    return "\n".join(deepest) or None
 
 
 def read_memory(node: Mapping[str, Any], replaced: bool) -> Memory:

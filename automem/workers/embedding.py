@@ -75,6 +75,7 @@ class EmbeddingWorker(WorkerThread):
         self._clock = clock
         self._pace = pace or Pace()
         self._board = WorkBoard()
+        self._soonest_retry = self._pace.idle
 
     def stats(self) -> EmbeddingStats:
         """Give the counters since the start, without asking the stores."""
@@ -100,7 +101,12 @@ class EmbeddingWorker(WorkerThread):
             _log.exception("embedding failed unexpectedly")
             return self._sit_out(f"{type(error).__name__}: {error}")
         self._board.recovered()
-        return 0.0 if worked else self._pace.idle
+        return 0.0 if worked else self._pause()
+
+    def _pause(self) -> float:
+        """Give the wait of an idle worker: not longer than the shortest that a failed memory was given."""
+        pause, self._soonest_retry = min(self._pace.idle, self._soonest_retry), self._pace.idle
+        return pause
 
     def _sit_out(self, error: str) -> float:
         """Wait a little even if there is new work, which may then end the wait for a new try."""
@@ -129,7 +135,7 @@ class EmbeddingWorker(WorkerThread):
         """Write payloads where only these are owed; give the memories that need a vector."""
         payloads = [debt.memory.id for debt in owed if not debt.memory.vector_pending]
         settled = self.writer.refresh(payloads) if payloads else frozenset()
-        self._board.paid(settled)
+        self._board.paid(settled, embedded=False)
         return [debt for debt in owed if debt.memory.id not in settled]
 
     def _try_together(self, debts: Sequence[PendingVector]) -> None:
@@ -153,16 +159,15 @@ class EmbeddingWorker(WorkerThread):
                 self._failed(debt, error)
 
     def _pay(self, debts: Sequence[PendingVector]) -> None:
-        given = [debt for debt in debts if debt.vector is not None]
-        texts = [debt for debt in debts if debt.vector is None]
         embedded = {
             debt.memory.id: Embedded(debt.memory.content, debt.vector)
-            for debt in given
+            for debt in debts
             if debt.vector is not None
         }
+        texts = [debt for debt in debts if debt.vector is None]
         if texts:
             embedded |= self._embed(texts)
-        self._board.paid(self.writer.put(embedded))
+        self._board.paid(self.writer.put(embedded), embedded=bool(texts))
 
     def _embed(self, debts: Sequence[PendingVector]) -> dict[str, Embedded]:
         made = self._provider.embed_batch([debt.memory.content for debt in debts])
@@ -174,8 +179,10 @@ class EmbeddingWorker(WorkerThread):
         }
 
     def _failed(self, debt: PendingVector, error: Unavailable) -> None:
-        now = self._clock.now()
+        now, wait = self._clock.now(), self._pace.retry(debt.attempts)
+        _log.warning("memory %s has no vector yet, next try in %g s: %s", debt.memory.id, wait, error)
         in_a_row = self._board.failed(debt.memory.id, error, now)
-        self._graph.vector_failed([debt.memory.id], now + timedelta(seconds=self._pace.retry(debt.attempts)))
+        self._graph.vector_failed([debt.memory.id], now + timedelta(seconds=wait))
+        self._soonest_retry = min(self._soonest_retry, wait)
         if in_a_row >= _OUTAGE_AFTER:
             raise _Outage(str(error))

@@ -50,10 +50,12 @@ class WorkBoard:
         with self._lock:
             self._watches.discard(watch)
 
-    def paid(self, memory_ids: frozenset[str]) -> None:
+    def paid(self, memory_ids: frozenset[str], embedded: bool = True) -> None:
+        """Note settled memories; ``embedded`` says that the provider had a part in it, and so works."""
         with self._lock:
+            in_a_row = 0 if embedded else self._stats.failures_in_a_row
             stored = self._stats.stored + len(memory_ids)
-            self._stats = replace(self._stats, stored=stored, failures_in_a_row=0)
+            self._stats = replace(self._stats, stored=stored, failures_in_a_row=in_a_row)
             watches = list(self._watches)
         for watch in watches:
             watch.settle(memory_ids)

@@ -119,7 +119,7 @@ def test_refused_at_start(make: Makes, values: dict[str, Any], message: str) -> 
 
 
 def test_an_unknown_provider_is_refused_with_the_options() -> None:
-    settings = Settings.model_construct(embedding_provider="cohere")  # type: ignore[arg-type]
+    settings = Settings.model_construct(embedding_provider="cohere")
     with pytest.raises(StartupError) as raised:
         make_provider(settings)
     assert str(raised.value) == (

@@ -27,7 +27,6 @@ PLAIN = "The sky over Oslo is blue"
         ("He prefers tea", "Preference", 0.6),
         ("His favorite is tea", "Preference", 0.8),
         ("I like tea a lot better", "Preference", 0.6),
-        ("I like tea\nit is better", "Context", 0.0),
         ("They always use tabs", "Preference", 0.6),
         ("They always walk", "Habit", 0.6),
         ("She communicated it well", "Style", 0.6),
@@ -39,15 +38,12 @@ PLAIN = "The sky over Oslo is blue"
     ],
 )
 def test_phrases_decide_in_the_order_of_the_types(text: str, kind: str, confidence: float) -> None:
-    found = classify_by_phrases(text)
-    if confidence == 0:
-        assert found is None
-    else:
-        assert found == Classification(kind, pytest.approx(confidence))
+    assert classify_by_phrases(text) == Classification(kind, pytest.approx(confidence))
 
 
-def test_a_text_without_such_phrases_is_open() -> None:
-    assert classify_by_phrases(PLAIN) is None
+@pytest.mark.parametrize("text", [PLAIN, "I like tea\nit is better", ""])
+def test_a_text_without_such_phrases_is_open(text: str) -> None:
+    assert classify_by_phrases(text) is None
 
 
 @pytest.mark.parametrize(

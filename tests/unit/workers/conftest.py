@@ -1,0 +1,146 @@
+"""The workers under test on the real embedded engines, with a provider and a store that can be put out."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automem.embedding.base import EmbeddingRefused, Vectors
+from automem.embedding.placeholder import PlaceholderProvider
+from automem.errors import EmbeddingUnavailable, GraphUnavailable, VectorsUnavailable
+from automem.models import MemoryDraft
+from automem.stores.data_directory import DataDirectory
+from automem.stores.embedded import EmbeddedFalkorDB
+from automem.stores.falkordb import FalkorDBGraph
+from automem.stores.qdrant_edge import EdgeVectors
+
+DIMENSION = 8
+
+
+class FaultyProvider:
+    """Makes vectors, but refuses texts with ``poison`` in them and fails while ``down``."""
+
+    def __init__(self) -> None:
+        self._inner = PlaceholderProvider(DIMENSION)
+        self.name = "faulty"
+        self.dimension = DIMENSION
+        self.down = False
+        self.calls: list[list[str]] = []
+
+    def embed_query(self, text: str) -> Vectors:
+        return self._inner.embed_query(text)
+
+    def embed_batch(self, texts: Sequence[str]) -> Vectors:
+        self.calls.append(list(texts))
+        if self.down:
+            raise EmbeddingUnavailable("the provider is down")
+        if any("poison" in text for text in texts):
+            raise EmbeddingRefused("the provider refuses this text")
+        return self._inner.embed_batch(texts)
+
+
+class Breakable:
+    """A store whose methods raise while ``down``; otherwise those of the real one."""
+
+    def __init__(self, inner: Any, error: type[Exception]) -> None:
+        self._inner = inner
+        self._error = error
+        self.down = False
+        self.calls: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.calls.append(name)
+        if self.down:
+            raise self._error("the store is down")
+        return getattr(self._inner, name)
+
+
+@dataclass
+class ManualClock:
+    """A clock that stands until it is told."""
+
+    at: datetime = field(default_factory=lambda: datetime(2025, 6, 1, 12, tzinfo=UTC))
+
+    def now(self) -> datetime:
+        return self.at
+
+    def forward(self, seconds: float) -> None:
+        self.at += timedelta(seconds=seconds)
+
+
+@pytest.fixture(scope="session")
+def falkordb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedFalkorDB]:
+    directory = DataDirectory.open(tmp_path_factory.mktemp("workers"))
+    engine = EmbeddedFalkorDB(directory)
+    engine.start()
+    yield engine
+    engine.stop()
+    directory.close()
+
+
+@pytest.fixture
+def graph(falkordb: EmbeddedFalkorDB) -> Iterator[Any]:
+    store = FalkorDBGraph.over_socket(falkordb.socket_path, f"g{uuid.uuid4().hex}")
+    yield Breakable(store, GraphUnavailable)
+    store.close()
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> Iterator[Any]:
+    store = EdgeVectors.open(tmp_path / "vectors", DIMENSION)
+    yield Breakable(store, VectorsUnavailable)
+    store.close()
+
+
+@pytest.fixture
+def provider() -> FaultyProvider:
+    return FaultyProvider()
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def draft() -> Callable[..., MemoryDraft]:
+    """Give a function that drafts a memory."""
+    at = "2025-06-01T12:00:00+00:00"
+
+    def make(content: str, embedding: Sequence[float] | None = None, number: int = 0) -> MemoryDraft:
+        return MemoryDraft(
+            id=str(uuid.uuid4()),
+            content=content,
+            tags=("a",),
+            importance=0.5,
+            metadata={},
+            type="Memory",
+            confidence=0.3,
+            timestamp=f"2025-06-01T12:00:{number:02}+00:00",
+            updated_at=at,
+            last_accessed=at,
+            t_valid=at,
+            embedding=embedding,
+        )
+
+    return make
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], bool]], None]:
+    """Give a function that waits until a condition holds."""
+
+    def wait(condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 20
+        while not condition():
+            assert time.monotonic() < deadline, "it did not come true in time"
+            time.sleep(0.01)
+
+    return wait
