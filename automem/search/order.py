@@ -88,6 +88,8 @@ def deduplicated(results: Sequence[Scored]) -> list[Scored]:
 
 
 def _winner(group: Sequence[Scored]) -> Scored:
+    if len(group) == 1:
+        return group[0]
     best = min(group, key=score_key)
     names = tuple(sorted({name for result in group for name in (result.id, *result.deduped_from)}))
     return replace(best, deduped_from=names) if len(names) > 1 else best

@@ -76,12 +76,15 @@ SET m += row.derived RETURN count(m)"""
 _REPLACEMENT = "INVALIDATED_BY|EVOLVED_INTO"
 _TARGET_REPLACED = REPLACED.replace("(m,", "(t,")
 
+_SHORT = "t{.id, .type, .timestamp, .summary, .content, .importance, .confidence, .tags}"
+"""What the summary of a related memory shows (recall.md 9.1)."""
+
 RELATIONS = f"""
 MATCH (m:Memory)-[r]->(t:Memory) WHERE m.id IN $ids
 WITH m, r, t ORDER BY coalesce(r.updated_at, t.timestamp, '') DESC, t.id
 WITH m.id AS source, collect(r)[0..$limit] AS edges
 UNWIND edges AS r WITH source, r, endNode(r) AS t
-RETURN source, type(r), properties(r), properties(t), {_TARGET_REPLACED}"""
+RETURN source, type(r), properties(r), {_SHORT}, {_TARGET_REPLACED}"""
 
 
 def replacements(hops: int) -> str:
