@@ -16,6 +16,7 @@ from automem.api.openapi import describe
 from automem.api.recall_answer import recall_object
 from automem.api.recall_schema import RecallQuery, RecallResponse
 from automem.api.requests import Query, answer, query_string
+from automem.api.trim import checked_fields, with_fields, within_budget
 from automem.config import Settings
 from automem.errors import InvalidInput
 from automem.models import Sort, StateMode, TagMatch, TagMode
@@ -34,6 +35,7 @@ bp = Blueprint("recall", __name__)
 
 MAX_QUERY_LENGTH = 32_768
 """Characters of a query text; longer is a 400."""
+MAX_TOKEN_BUDGET = 1_000_000
 MAX_QUERIES = 20
 """Questions of one request; more is a 400."""
 MAX_LIST_LENGTH = 200
@@ -47,9 +49,12 @@ def recall_route() -> Response:
     started = time.perf_counter()
     query = query_string(RecallQuery)
     request = parse_request(query, services())
+    fields, budget = checked_fields(_names(query, "fields")), _token_budget(query)
     found = recall(request, services())
     elapsed_ms = (time.perf_counter() - started) * 1_000
-    return answer(recall_object(found, elapsed_ms), (*query.warnings, *found.warnings))
+    body = recall_object(found, elapsed_ms)
+    body["results"] = [with_fields(result, fields) for result in body["results"]]
+    return answer(within_budget(body, budget), (*query.warnings, *found.warnings))
 
 
 def parse_request(query: Query, service: Services) -> RecallRequest:
@@ -93,6 +98,12 @@ def parse_request(query: Query, service: Services) -> RecallRequest:
         explain=query.flag("explain", default=False),
         explain_id=_explain_id(query),
     )
+
+
+def _token_budget(query: Query) -> int | None:
+    if not query.text("token_budget"):
+        return None
+    return query.count("token_budget", default=0, low=1, high=MAX_TOKEN_BUDGET)
 
 
 def _query_text(query: Query) -> str:
