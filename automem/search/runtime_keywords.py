@@ -27,6 +27,10 @@ from automem.utils.text import (
 
 MAX_KEYWORDS = 32
 """Longer queries are cut to their first words; a bound on the index query (documented)."""
+MAX_PARTS = 8
+"""Words of one identifier; a longer path is taken as several."""
+MAX_GRAMS = 16
+"""Pairs of a run of characters that choose candidates; the whole run is judged."""
 PAIR_WEIGHT = 0.5
 TAG_CREDIT = 0.5
 REFERENCE_WORDS = 50
@@ -128,8 +132,8 @@ def _identifiers(query: str, words: Sequence[Token]) -> list[list[Token]]:
     groups: list[list[Token]] = []
     for word in words:
         gap = text[groups[-1][-1].end : word.start] if groups else " "
-        joined = not word.gram and groups and not groups[-1][-1].gram and _CONNECTOR.fullmatch(gap)
-        if joined:
+        open_group = groups and not groups[-1][-1].gram and len(groups[-1]) < MAX_PARTS
+        if open_group and not word.gram and _CONNECTOR.fullmatch(gap):
             groups[-1].append(word)
         else:
             groups.append([word])
@@ -214,7 +218,7 @@ def _gram_keyword(run: str, whole: bool) -> Keyword:
     stems = [encode(c) for c in run]
     codes = [encode(pair) for pair in pairs(run)]
     kinds = (PART, TAG_WORD) if len(run) > 1 else (STEM, TAG_WORD)
-    every = " ".join(f"({'|'.join(kind + code for kind in kinds)})" for code in codes)
+    every = " ".join(f"({'|'.join(kind + code for kind in kinds)})" for code in codes[:MAX_GRAMS])
     tag_phrase = f" {TAG_WORD}{codes[0]} " if len(codes) == 1 else ""
     return Keyword(run, _run(STEM, stems), "", "", tag_phrase, f"({every})", whole)
 

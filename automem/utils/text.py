@@ -24,6 +24,7 @@ ANALYSIS_VERSION = 1
 """Grows when the tokens change, so that a start sees that stored lexemes are old."""
 
 WORD, STEM, PART, TAG_WORD, META_WORD, TAG_PREFIX, TAG_EXACT = "w", "s", "p", "g", "m", "t", "x"
+LONGEST_WORD = 128
 SECTION = " z "
 GAP = "y"
 """Stands between tags and between metadata values, so that a phrase does not span two."""
@@ -107,7 +108,11 @@ def _camel_parts(raw: str) -> tuple[str, ...]:
 
 
 def encode(word: str) -> str:
-    """Write a word in ASCII letters and digits only; a prefix of a word stays a prefix of its code."""
+    """Write a word in ASCII letters and digits only; a prefix of a word stays a prefix of its code.
+
+    Only the first ``LONGEST_WORD`` characters count.
+    """
+    word = word[:LONGEST_WORD]
     if word.isascii() and word.isalnum() and "q" not in word:
         return word
     return "".join(_encode_character(c) for c in word)
@@ -184,7 +189,8 @@ def _gapped(groups: Iterable[list[str]]) -> list[str]:
     return [code for group in groups for code in (*group, GAP)]
 
 
-_IDENTIFIER = re.compile(r"[^\W_]+(?:[-_.][^\W_]+){1,3}", re.ASCII)
+# Possessive, and only from the beginning of a word: a long run of letters costs its length once.
+_IDENTIFIER = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_.][^\W_]++){1,3}", re.ASCII)
 
 
 def _joined_identifiers(content: str) -> Iterator[str]:
