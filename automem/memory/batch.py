@@ -22,9 +22,15 @@ PATIENCE_SECONDS = 10.0
 """So long a batch waits for its vectors; the rest is left to the worker and reported as queued."""
 
 
-def store_batch(services: Services, memories: Sequence[NewMemory], request: WriteRequest) -> Answer:
+def store_batch(
+    services: Services,
+    memories: Sequence[NewMemory],
+    request: WriteRequest,
+    patience: float = PATIENCE_SECONDS,
+) -> Answer:
     """Store all memories in one write; rows whose id is stored with the same content keep it.
 
+    :param patience: seconds to wait for the vectors after that.
     :raises Conflict: when the key or an id was used with other content; nothing is stored then.
     """
     for _ in range(RACES):
@@ -33,7 +39,7 @@ def store_batch(services: Services, memories: Sequence[NewMemory], request: Writ
             return earlier
         existing = _existing(services.graph, memories)
         try:
-            return _store_new(services, memories, existing, request)
+            return _store_new(services, memories, existing, request, patience)
         except Conflict:
             # Another request was faster with one of the ids or with the key: look again.
             continue
@@ -51,7 +57,11 @@ def _existing(graph: GraphStore, memories: Sequence[NewMemory]) -> dict[str, Mem
 
 
 def _store_new(
-    services: Services, memories: Sequence[NewMemory], existing: Mapping[str, Memory], request: WriteRequest
+    services: Services,
+    memories: Sequence[NewMemory],
+    existing: Mapping[str, Memory],
+    request: WriteRequest,
+    patience: float,
 ) -> Answer:
     drafts = complete(services, [memory for memory in memories if memory.id not in existing])
     made = iter(drafts)
@@ -59,7 +69,12 @@ def _store_new(
     ids = [memory_id for memory_id in memory_ids if memory_id is not None]
     first = batch_answer(ids, 0, request.timer.milliseconds())
     receipts = request.receipt(first, services.clock.now())
-    settled = _write(services, drafts, receipts) if drafts else frozenset()
+    settled = frozenset[str]()
+    if drafts:
+        owed = [draft.id for draft in drafts if draft.embedding is None]
+        with services.embedder.watch(owed) as watch:
+            _write(services, drafts, receipts)
+            settled = put_given(services, drafts) | watch.wait(patience)
     ready = sum(not memory.vector_pending for memory in existing.values()) + len(settled)
     answer = batch_answer(ids, ready, request.timer.milliseconds())
     if drafts:
@@ -67,11 +82,8 @@ def _store_new(
     return answer
 
 
-def _write(services: Services, drafts: Sequence[MemoryDraft], receipts: Sequence[Receipt]) -> frozenset[str]:
-    """Write to the graph, then wait a while for the vectors; give the ids that have theirs."""
-    owed = [draft.id for draft in drafts if draft.embedding is None]
-    with services.embedder.watch(owed) as watch:
-        create(services.graph, drafts, receipts)
-        link_conversation(services, drafts)
-        services.embedder.notify()
-        return put_given(services, drafts) | watch.wait(PATIENCE_SECONDS)
+def _write(services: Services, drafts: Sequence[MemoryDraft], receipts: Sequence[Receipt]) -> None:
+    """Write to the graph and let the worker begin."""
+    create(services.graph, drafts, receipts)
+    link_conversation(services, drafts)
+    services.embedder.notify()

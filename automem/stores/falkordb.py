@@ -16,7 +16,7 @@ from automem.stores.falkordb_connection import Connection, Limits, Rows, ServerA
 from automem.stores.falkordb_edges import newness, read_edge
 from automem.stores.falkordb_schema import ensure_schema
 from automem.stores.falkordb_traversal import Traversal
-from automem.stores.node import changed_node, derived, draft_node, read_memory, storable
+from automem.stores.node import changed_node, derived, draft_node, read_memory, storable, storable_key
 from automem.utils.text import ANALYSIS_VERSION
 from automem.utils.time import to_epoch
 
@@ -259,6 +259,9 @@ def _derivation(memory: Memory) -> dict[str, Any]:
 
 
 def _receipt_node(receipt: Receipt) -> dict[str, Any]:
-    node = {"key": receipt.key, "fingerprint": receipt.fingerprint, "answer": receipt.answer}
-    expires = {} if receipt.expires is None else {"expires": receipt.expires}
-    return {name: storable(value, "receipt") for name, value in (node | expires).items()}
+    node = {
+        "key": storable_key(receipt.key, "Idempotency-Key"),
+        "fingerprint": storable(receipt.fingerprint, "fingerprint"),
+        "answer": storable(receipt.answer, "answer"),
+    }
+    return node if receipt.expires is None else node | {"expires": receipt.expires}

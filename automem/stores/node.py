@@ -29,6 +29,9 @@ VECTOR, PAYLOAD = "vector", "payload"
 
 Properties = dict[str, Any]
 
+UNIQUE_LIMIT = 1000
+"""Bytes of a text that the graph keeps unique. FalkorDB (4.x) crashes at 4,096."""
+
 _INTEGERS = range(-(2**63), 2**63)
 _SCALARS = (str, bool, int, float)
 
@@ -53,7 +56,7 @@ def draft_node(draft: MemoryDraft, pending: bool) -> Properties:
         "t_invalid": draft.t_invalid,
         "processed": False,
     }
-    node = _stored(public) | derived(public)
+    node = _stored(public) | derived(public) | {"id": storable_key(draft.id, "id")}
     if pending:
         node |= {"_pending": VECTOR, "_embedding": storable(draft.embedding, "embedding")}
     return _present(node) | {"_rev": 0}
@@ -139,6 +142,17 @@ def storable(value: Any, field: str) -> Any:
     if isinstance(value, int) and value not in _INTEGERS:
         raise InvalidInput(f"'{field}' must be a whole number of at most 64 bits", field=field)
     return value
+
+
+def storable_key(text: str, field: str) -> str:
+    """Give a text that the graph keeps unique as it is.
+
+    :raises InvalidInput: for more than ``UNIQUE_LIMIT`` bytes, and as ``storable`` does.
+    """
+    _storable_text(text, field)
+    if len(text.encode()) > UNIQUE_LIMIT:
+        raise InvalidInput(f"'{field}' must have at most {UNIQUE_LIMIT} bytes", field=field)
+    return text
 
 
 def metadata_text(metadata: Any) -> str:

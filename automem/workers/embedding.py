@@ -10,12 +10,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from automem.embedding.base import Provider
 from automem.errors import EmbeddingUnavailable, Unavailable
 from automem.stores.base import GraphStore, PendingVector, VectorStore
 from automem.utils.clock import Clock
+from automem.utils.time import to_epoch
 from automem.workers.thread import WorkerThread
 from automem.workers.vectors import Embedded, VectorWriter
 from automem.workers.watch import EmbeddingStats, Watch, WorkBoard
@@ -23,6 +24,7 @@ from automem.workers.watch import EmbeddingStats, Watch, WorkBoard
 _log = logging.getLogger("automem.embedding")
 
 _TOMBSTONES = 500
+_TIDY_EVERY = timedelta(hours=1)
 _OUTAGE_AFTER = 3
 """So many failures in a row, none of them a refusal, mean that the provider is down, not one text bad."""
 
@@ -76,6 +78,7 @@ class EmbeddingWorker(WorkerThread):
         self._pace = pace or Pace()
         self._board = WorkBoard()
         self._soonest_retry = self._pace.idle
+        self._tidied_at: datetime | None = None
 
     def stats(self) -> EmbeddingStats:
         """Give the counters since the start, without asking the stores."""
@@ -94,6 +97,7 @@ class EmbeddingWorker(WorkerThread):
     def _run_once(self) -> float:
         try:
             worked = self._clear_tombstones() | self._pay_debts()
+            self._tidy()
         except (Unavailable, _Outage) as error:
             _log.warning("embedding waits: %s", error)
             return self._sit_out(str(error))
@@ -119,6 +123,13 @@ class EmbeddingWorker(WorkerThread):
         if deleted:
             self.writer.remove(deleted)
         return bool(deleted)
+
+    def _tidy(self) -> None:
+        """Forget expired answers of repeated writes (D25) from time to time."""
+        now = self._clock.now()
+        if self._tidied_at is None or now - self._tidied_at >= _TIDY_EVERY:
+            self._graph.forget_receipts(to_epoch(now))
+            self._tidied_at = now
 
     def _pay_debts(self) -> bool:
         owed = self._graph.pending_vectors(self._pace.batch_size, self._clock.now())

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.openai_server import AiServer, Late
 from tests.support.service import RunningService
 
 MakeService = Callable[..., RunningService]
@@ -77,9 +76,7 @@ def test_one_bad_row_refuses_all_and_every_bad_row_is_listed(api: Any) -> None:
     assert fault["message"] == "Memory at index 1 missing 'content'"
     assert fault["errors"] == [
         {"index": 1, "field": "content", "message": "Memory at index 1 missing 'content'"},
-        {"index": 2, "field": None, "message": "Memory at index 2 must be an object"}
-        if "field" in fault["errors"][1]
-        else {"index": 2, "message": "Memory at index 2 must be an object"},
+        {"index": 2, "message": "Memory at index 2 must be an object"},
         {"index": 3, "field": "timestamp", "message": "Invalid ISO timestamp"},
         {"index": 4, "field": "metadata", "message": "'metadata' must be an object"},
     ]
@@ -152,21 +149,3 @@ def test_the_same_id_twice_in_a_batch_is_a_bad_row(api: Any) -> None:
     reply = api.post("/memory/batch", json={"memories": rows})
     assert reply.status_code == 400
     assert [(row["index"], row["field"]) for row in reply.json()["errors"]] == [(1, "id")]
-
-
-def test_a_batch_waits_for_its_vectors_only_so_long(make_service: MakeService) -> None:
-    with AiServer(dimension=1536) as server:
-        service = make_service(
-            EMBEDDING_PROVIDER="openai",
-            OPENAI_API_KEY="key",
-            OPENAI_BASE_URL=server.openai_url,
-            EMBEDDING_BATCH_SIZE="2",
-        )
-        service.start()
-        server.next(*[Late(0.0)] * 2, Late(60.0))
-        rows = [{"content": f"We decided on {n}"} for n in range(8)]
-        answer = service.client.post("/memory/batch", json={"memories": rows}).json()
-        stored = int(answer["qdrant"].split("(")[1].split(")")[0])
-        assert 0 < stored < 8
-        assert answer["qdrant"] == f"stored ({stored}), queued ({8 - stored})"
-        assert len(answer["memory_ids"]) == 8

@@ -95,7 +95,7 @@ def test_owed_vectors_are_made_after_kill_9(make_service: MakeService, provider:
         assert service.client.get(f"/memory/{memory_id}").status_code == 200
 
 
-def test_a_provider_that_fails_leaves_memories_pending_until_it_works(
+def test_a_memory_is_pending_until_the_provider_works_again(
     make_service: MakeService, provider: AiServer
 ) -> None:
     service = make_service(**on(provider))
@@ -104,21 +104,33 @@ def test_a_provider_that_fails_leaves_memories_pending_until_it_works(
     first = service.client.post("/memory", json={"content": "first", "type": "T"})
     assert (first.status_code, first.json()["embedding_status"]) == (201, "queued")
     wait_until(lambda: health(service)["enrichment"]["failed"] > 0)
+    assert (health(service)["vector_count"], health(service)["enrichment"]["pending"]) == (0, 1)
+    provider.always(None)
+    service.wait_settled()
+    assert health(service)["vector_count"] == 1
+
+
+def test_writes_go_on_while_the_provider_fails(make_service: MakeService, provider: AiServer) -> None:
+    service = make_service(**on(provider))
+    service.start()
+    provider.always(Status(500))
+    memory_id = service.client.post("/memory", json={"content": "first", "type": "T"}).json()["memory_id"]
+    wait_until(lambda: health(service)["enrichment"]["failed"] > 0)
     second = service.client.post("/memory", json={"content": "second", "type": "T"})
     assert (second.status_code, second.json()["embedding_status"]) == (201, "pending")
     batch = service.client.post("/memory/batch", json={"memories": [{"content": "third", "type": "T"}]})
     assert (batch.status_code, batch.json()["qdrant"]) == (201, "queued")
-    changed = service.client.patch(
-        f"/memory/{first.json()['memory_id']}", json={"content": "changed while it fails"}
-    )
+    changed = service.client.patch(f"/memory/{memory_id}", json={"content": "changed while it fails"})
     assert changed.status_code == 200
-    assert health(service)["vector_count"] == 0
-    assert health(service)["enrichment"]["pending"] == 3
     given = {"content": "given", "type": "T", "embedding": [1.0] * 1536}
     stored = service.client.post("/memory", json=given).json()
     assert (stored["qdrant"], stored["embedding_status"]) == ("stored", "provided")
+    assert (health(service)["vector_count"], health(service)["enrichment"]["pending"]) == (1, 3)
+    # A start finds what is owed.
+    assert service.stop() == 0
     provider.always(None)
-    wait_until(lambda: health(service)["enrichment"]["pending"] == 0, seconds=90.0)
+    service.start()
+    service.wait_settled()
     assert health(service)["vector_count"] == 4
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from automem.models import Scope
 from automem.services import Services
+from tests.support.service import wait_until
 
 
 @pytest.fixture
@@ -184,12 +186,8 @@ class TestInProcess:
 
     @pytest.fixture
     def settle(self, services: Services) -> Callable[[], None]:
-        from tests.support.service import wait_until
-
         return lambda: wait_until(lambda: services.graph.pending_vector_count() == 0)
 
 
 def _scope(services: Services, tag: str) -> Any:
-    from automem.models import Scope
-
     return Scope(at=services.clock.now(), tags=(tag,))

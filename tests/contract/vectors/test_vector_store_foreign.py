@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import qdrant_edge as edge
@@ -96,16 +97,16 @@ def test_odd_payloads_are_read(foreign: Callable[..., VectorStore]) -> None:
     assert memories[NAMES[4]].replaced
 
 
-@pytest.mark.parametrize("state", ["any", "current", "suppressed"])
-def test_odd_payloads_pass_through_every_filter(foreign: Callable[..., VectorStore], state: Any) -> None:
+def test_odd_payloads_pass_through_every_filter(foreign: Callable[..., VectorStore]) -> None:
     store = foreign(ODD)
-    window = TimeWindow(NOW, None)
+    states: list[Literal["any", "current", "suppressed"]] = ["any", "current", "suppressed"]
+    many = Scope(
+        at=NOW, tags=("a",), exclude_tags=("b",), excluded_types=("x",), window=TimeWindow(NOW, None)
+    )
+    exact = Scope(at=NOW, tags=("a", "b"), tag_mode="all", tag_match="exact", archived=True)
+    excluded = Scope(at=NOW, exclude_tags=("a",), tag_match="exact")
 
-    for scope in (
-        Scope(at=NOW, state=state, tags=("a",), exclude_tags=("b",), excluded_types=("x",), window=window),
-        Scope(at=NOW, state=state, tags=("a", "b"), tag_mode="all", tag_match="exact", archived=True),
-        Scope(at=NOW, state=state, exclude_tags=("a",), tag_match="exact"),
-    ):
+    for scope in (replace(one, state=state) for one in (many, exact, excluded) for state in states):
         hits = store.search([1, 1], scope, 10)
         assert {memory.id for memory in store.scroll(scope, 10)} == {hit.memory.id for hit in hits}
 

@@ -126,47 +126,47 @@ def _store_one(store: VectorStore, **properties: Any) -> None:
     store.upsert([VectorPoint(name, [1, 0, 0, 0], Memory(properties=base | properties))])
 
 
-@pytest.mark.parametrize(
-    ("window", "inside"),
-    [
-        (TimeWindow(NOW, None), True),
-        (TimeWindow(NOW + timedelta(microseconds=1), None), False),
-        (TimeWindow(None, NOW), False),
-        (TimeWindow(None, NOW, end_inclusive=True), True),
-        (TimeWindow(None, NOW + timedelta(microseconds=1)), True),
-        (TimeWindow(None, None), True),
-        (TimeWindow(NOW + timedelta(hours=1), NOW - timedelta(hours=1)), False),
-    ],
-)
-def test_window_bounds_to_the_microsecond(store: VectorStore, window: TimeWindow, inside: bool) -> None:
+TICK, HOUR = timedelta(microseconds=1), timedelta(hours=1)
+WINDOWS = [
+    (TimeWindow(NOW, None), True),
+    (TimeWindow(NOW + TICK, None), False),
+    (TimeWindow(None, NOW), False),
+    (TimeWindow(None, NOW, end_inclusive=True), True),
+    (TimeWindow(None, NOW + TICK), True),
+    (TimeWindow(None, None), True),
+    (TimeWindow(NOW + HOUR, NOW - HOUR), False),
+]
+
+
+def test_window_bounds_to_the_microsecond(store: VectorStore) -> None:
     _store_one(store)
 
-    assert len(store.search([1, 0, 0, 0], Scope(at=NOW, window=window), 5)) == inside
+    for window, inside in WINDOWS:
+        found = store.search([1, 0, 0, 0], Scope(at=NOW, window=window), 5)
+        assert len(found) == inside, window
 
 
-@pytest.mark.parametrize(
-    ("stored", "wanted", "prefix", "exact"),
-    [
-        ("Project/Foo", "project:foo", True, True),
-        ("Project/Foo", "PROJECT", True, False),
-        ("Project/Foo", "proj", False, False),
-        ("Project/Foo", "project/foo/bar", False, False),
-        ("project:", "Project", True, True),
-        ("ÉCOLE", "école", True, True),
-        ("a", ":", False, False),
-    ],
-)
-def test_tags_match_by_whole_segments_in_any_case(
-    store: VectorStore, stored: str, wanted: str, prefix: bool, exact: bool
-) -> None:
-    _store_one(store, tags=[stored])
+# stored, wanted, found by prefix, found by exact match
+TAG_CASES = [
+    ("Project/Foo", "project:foo", True, True),
+    ("Project/Foo", "PROJECT", True, False),
+    ("Project/Foo", "proj", False, False),
+    ("Project/Foo", "project/foo/bar", False, False),
+    ("project:", "Project", True, True),
+    ("ÉCOLE", "école", True, True),
+    ("a", ":", False, False),
+]
 
-    expectations: list[tuple[TagMatch, bool]] = [("prefix", prefix), ("exact", exact)]
-    for match, expected in expectations:
-        only = Scope(at=NOW, tags=(wanted,), tag_match=match)
-        without = Scope(at=NOW, exclude_tags=(wanted,), tag_match=match)
-        assert len(store.search([1, 0, 0, 0], only, 5)) == expected
-        assert len(store.search([1, 0, 0, 0], without, 5)) == (not expected)
+
+def test_tags_match_by_whole_segments_in_any_case(store: VectorStore) -> None:
+    for stored, wanted, prefix, exact in TAG_CASES:
+        _store_one(store, tags=[stored])
+        expectations: list[tuple[TagMatch, bool]] = [("prefix", prefix), ("exact", exact)]
+        for match, expected in expectations:
+            only = Scope(at=NOW, tags=(wanted,), tag_match=match)
+            without = Scope(at=NOW, exclude_tags=(wanted,), tag_match=match)
+            assert len(store.search([1, 0, 0, 0], only, 5)) == expected, (stored, wanted, match)
+            assert len(store.search([1, 0, 0, 0], without, 5)) == (not expected), (stored, wanted, match)
 
 
 def test_a_narrow_scope_is_filled_however_many_nearer_points_lie_outside(open_store: OpenStore) -> None:

@@ -46,7 +46,7 @@ def failing_server(status: int, body: bytes, answers: threading.Event | None = N
             """Say nothing of clients that gave up."""
 
     server = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

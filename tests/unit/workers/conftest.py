@@ -20,6 +20,7 @@ from automem.stores.data_directory import DataDirectory
 from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.falkordb import FalkorDBGraph
 from automem.stores.qdrant_edge import EdgeVectors
+from tests.support.breakable import Breakable
 
 DIMENSION = 8
 
@@ -44,22 +45,6 @@ class FaultyProvider:
         if any("poison" in text for text in texts):
             raise EmbeddingRefused("the provider refuses this text")
         return self._inner.embed_batch(texts)
-
-
-class Breakable:
-    """A store whose methods raise while ``down``; otherwise those of the real one."""
-
-    def __init__(self, inner: Any, error: type[Exception]) -> None:
-        self._inner = inner
-        self._error = error
-        self.down = False
-        self.calls: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        self.calls.append(name)
-        if self.down:
-            raise self._error("the store is down")
-        return getattr(self._inner, name)
 
 
 @dataclass

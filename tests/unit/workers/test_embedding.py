@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from automem.models import MemoryDraft, Scope
+from automem.stores.base import Receipt
 from automem.workers.embedding import EmbeddingWorker, Pace
 
 Draft = Callable[..., MemoryDraft]
@@ -209,6 +210,22 @@ def test_an_unexpected_fault_does_not_end_the_worker(
     del provider.embed_batch
     provider.dimension = 8
     eventually(lambda: graph.pending_vector_count() == 0)
+
+
+def test_expired_answers_are_forgotten_from_time_to_time(
+    worker: EmbeddingWorker, graph: Any, clock: Any, draft: Draft, eventually: Eventually
+) -> None:
+    now = clock.now().timestamp()
+    receipts = [
+        Receipt("old", "f", "{}", now - 1),
+        Receipt("new", "f", "{}", now + 60),
+        Receipt("id:x", "f", "{}"),
+    ]
+    graph.create([draft("hello")], pending=False, receipts=receipts)
+    worker.start()
+    eventually(lambda: set(graph.receipts(["old", "new", "id:x"])) == {"new", "id:x"})
+    clock.forward(3600)
+    eventually(lambda: set(graph.receipts(["old", "new", "id:x"])) == {"id:x"})
 
 
 def test_stopping_a_worker_that_never_ran_does_no_harm(

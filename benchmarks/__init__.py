@@ -1,0 +1,1 @@
+"""Measures of the running service. They read data from paths given to them; none is kept here."""

@@ -1,0 +1,135 @@
+"""The graph stores under test: the embedded server's unix socket, and a server over TCP with a password.
+
+One server of each kind serves the whole session; every test has a graph of its own.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automem.errors import GraphUnavailable
+from automem.models import MemoryDraft
+from automem.stores.data_directory import DataDirectory
+from automem.stores.embedded import EmbeddedFalkorDB
+from automem.stores.falkordb import FalkorDBGraph
+from automem.stores.falkordb_connection import Connection, Limits, ServerAddress, SocketAddress
+from automem.stores.server_process import find_binaries
+
+PASSWORD = 'pass "word" \\ ü'
+LIMITS = Limits(connect=2.0, answer=30.0, read=10.0, indexes=30.0)
+
+Address = SocketAddress | ServerAddress
+MakeDraft = Callable[..., MemoryDraft]
+
+
+@pytest.fixture(scope="session")
+def socket_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SocketAddress]:
+    with DataDirectory.open(tmp_path_factory.mktemp("data")) as directory:
+        server = EmbeddedFalkorDB(directory)
+        server.start()
+        yield SocketAddress(server.socket_path)
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def tcp_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerAddress]:
+    directory = tmp_path_factory.mktemp("tcp")
+    address = ServerAddress("127.0.0.1", free_port(), PASSWORD)
+    process = start_tcp_server(address, directory)
+    yield address
+    process.terminate()
+    process.wait()
+
+
+@pytest.fixture(params=["socket", "tcp"])
+def address(request: pytest.FixtureRequest) -> Address:
+    found: Address = request.getfixturevalue(f"{request.param}_address")
+    return found
+
+
+@pytest.fixture
+def connection(address: Address) -> Iterator[Connection]:
+    """Give a raw way to the graph under test, to write what other services would."""
+    opened = Connection(address, f"test-{uuid.uuid4()}", LIMITS)
+    yield opened
+    opened.write("MERGE (:Made)", {})
+    opened.command("GRAPH.DELETE", opened.graph)
+    opened.close()
+
+
+@pytest.fixture
+def graph(address: Address, connection: Connection) -> Iterator[FalkorDBGraph]:
+    store = FalkorDBGraph(Connection(address, connection.graph, LIMITS))
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def make_draft() -> MakeDraft:
+    """Give a maker of drafts: an id and the fields that matter; ``timestamp`` fills the other times."""
+
+    def make(memory_id: str, **fields: Any) -> MemoryDraft:
+        at = fields.get("timestamp", "2026-03-01T12:00:00+00:00")
+        plain = MemoryDraft(
+            id=memory_id,
+            content=f"Content of {memory_id}",
+            tags=(),
+            importance=0.5,
+            metadata={},
+            type="Context",
+            confidence=0.75,
+            timestamp=at,
+            updated_at=at,
+            last_accessed=at,
+            t_valid=at,
+        )
+        return replace(plain, **fields)
+
+    return make
+
+
+@pytest.fixture
+def now() -> datetime:
+    return datetime(2026, 4, 1, tzinfo=UTC)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def start_tcp_server(address: ServerAddress, directory: Path) -> subprocess.Popen[bytes]:
+    binaries = find_binaries()
+    options = ["--bind", "127.0.0.1", "--port", str(address.port), "--dir", str(directory), "--save", ""]
+    secret = ["--requirepass", address.password or ""]
+    process = subprocess.Popen(
+        [binaries.server, *options, *secret, "--loadmodule", binaries.module],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    probe = Connection(address, "probe", LIMITS)
+    deadline = time.monotonic() + 20
+    while not _answers(probe):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    probe.close()
+    return process
+
+
+def _answers(connection: Connection) -> bool:
+    try:
+        return bool(connection.command("PING"))
+    except GraphUnavailable:
+        return False
