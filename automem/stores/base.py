@@ -106,6 +106,25 @@ class Neighbour:
     memory: Memory
 
 
+@dataclass(frozen=True, slots=True)
+class TypeCount:
+    """How many memories have a type (None: none), how many of them a confidence, and the sum of those."""
+
+    type: Any
+    count: int
+    rated: int
+    confidence_sum: float
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A PREFERS_OVER edge with the ids and contents at its ends."""
+
+    prefers: Memory
+    over: Memory
+    relation: Relation
+
+
 class GraphStore(Protocol):
     """The canonical store. A memory exists if and only if its node does (storage.md 1)."""
 
@@ -242,6 +261,24 @@ class GraphStore(Protocol):
     def replacements(self, memory_ids: Sequence[str], hops: int) -> dict[str, list[Replacement]]:
         """Give, for every id reachable from ``memory_ids`` over at most ``hops`` replacement edges,
         its outgoing replacement edges, newest first (edge ``updated_at``, else target timestamp)."""
+        ...
+
+    # the whole (recall.md 12.2)
+    def type_counts(self) -> list[TypeCount]:
+        """Count the memories of each type; odd confidences are left out."""
+        ...
+
+    def patterns(self, above: float, limit: int) -> list[Mapping[str, Any]]:
+        """Give the Pattern nodes with more than this confidence, best first."""
+        ...
+
+    def preferences(self, limit: int) -> list[Preference]:
+        """Give the strongest PREFERS_OVER edges, strongest first; odd strengths last."""
+        ...
+
+    def newest(self, at: datetime, limit: int) -> list[Memory]:
+        """Give the newest memories, without a time last, with only ``id``, ``timestamp``,
+        ``importance``, ``confidence`` and ``metadata``. ``at`` is now; it only serves speed."""
         ...
 
 

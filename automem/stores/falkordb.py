@@ -14,6 +14,7 @@ from automem.stores.base import Hit, PendingVector, Receipt, Replacement, StoreI
 from automem.stores.cypher import Conditions
 from automem.stores.falkordb_connection import Connection, Limits, Rows, ServerAddress, SocketAddress
 from automem.stores.falkordb_edges import newness, read_edge
+from automem.stores.falkordb_insights import Insights
 from automem.stores.falkordb_schema import ensure_schema
 from automem.stores.falkordb_traversal import Traversal
 from automem.stores.node import changed_node, derived, draft_node, read_memory, storable, storable_key
@@ -23,7 +24,7 @@ from automem.utils.time import to_epoch
 _SEARCH = "CALL db.idx.fulltext.queryNodes('Memory', $query) YIELD node AS m, score WITH m, score"
 
 
-class FalkorDBGraph(Traversal):
+class FalkorDBGraph(Traversal, Insights):
     """``GraphStore`` on one graph of a FalkorDB server. Thread-safe.
 
     Nothing is asked of the server before the first use (or ``prepare``); the indexes are made then,

@@ -27,8 +27,8 @@ _STRENGTH = "coalesce(r.strength, r.score, r.confidence, r.similarity, r.count, 
 _OTHER = f"properties(m), {REPLACED}"
 
 LINKS = f"""
-MATCH (s:Memory)-[r:{_EVIDENCE_TYPES}]-(m:Memory)
-WHERE s.id IN $ids AND NOT coalesce(m.archived = true, false)
+MATCH (s:Memory) WHERE s.id IN $ids WITH s
+MATCH (s)-[r:{_EVIDENCE_TYPES}]-(m:Memory) WHERE NOT coalesce(m.archived = true, false)
 AND (type(r) <> 'PRECEDED_BY' OR coalesce(r.distance, 1) = 1)
 WITH s, r, m, CASE WHEN type(r) = 'PRECEDED_BY' THEN 1.0 ELSE {_STRENGTH} END AS weight
 ORDER BY coalesce(weight > 0, false) DESC, weight DESC, m.id
@@ -143,9 +143,11 @@ def _tag_conditions(scope: Scope) -> Conditions:
 
 def _neighbours(edges: EdgeFilter, inside: Conditions) -> str:
     types = "|".join(name for name in edges.types if name.isidentifier())
-    clauses = " AND ".join(("s.id IN $ids", "NOT m.id IN $ids", *inside.clauses))
+    clauses = " AND ".join(("NOT m.id IN $ids", *inside.clauses))
+    # The seeds in a step of their own: else the planner may begin at the other end, at all memories.
     return (
-        f"MATCH (s:Memory)-[r:{types}]-(m:Memory) WHERE {clauses} "
+        "MATCH (s:Memory) WHERE s.id IN $ids WITH s "
+        f"MATCH (s)-[r:{types}]-(m:Memory) WHERE {clauses} "
         "WITH s, r, m ORDER BY coalesce(r.updated_at, m.timestamp, '') DESC, m.id "
         "WITH s.id AS seed, collect([r, m])[0..$limit] AS edges "
         "UNWIND edges AS edge WITH seed, edge[0] AS r, edge[1] AS m "

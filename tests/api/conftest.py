@@ -5,6 +5,7 @@ Tests share them: give each its own tag, and do not count all memories.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -15,6 +16,7 @@ from flask.testing import FlaskClient
 from automem.app import create_app
 from automem.config import Settings
 from automem.services import Services, build_services
+from tests.support.recalls import RawGraph
 from tests.support.service import RunningService
 
 
@@ -37,6 +39,20 @@ def api(service: RunningService) -> httpx.Client:
 def settled(service: RunningService) -> Callable[[], None]:
     """Wait until everything stored can be found by meaning too."""
     return service.wait_settled
+
+
+@pytest.fixture
+def tag() -> str:
+    """A tag of this test alone, so that tests can share one service."""
+    return f"t{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture(scope="session")
+def raw_graph(service: RunningService) -> Iterator[RawGraph]:
+    """The graph of that service, to write into it as others may."""
+    graph = RawGraph(service)
+    yield graph
+    graph.close()
 
 
 @pytest.fixture

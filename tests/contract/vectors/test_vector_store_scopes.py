@@ -95,7 +95,7 @@ def _inside(memory: Memory, scope: Scope) -> bool:
 
 def test_random_scopes_agree_with_a_plain_loop(open_store: OpenStore) -> None:
     chance, numbers = random.Random(20250601), np.random.default_rng(20250601)
-    memories = [_memory(chance) for _ in range(400)]
+    memories = [_memory(chance) for _ in range(200)]
     vectors = numbers.standard_normal((len(memories), DIMENSION))
     store = open_store(DIMENSION)
     store.upsert([VectorPoint(one.id, row.tolist(), one) for one, row in zip(memories, vectors, strict=True)])
