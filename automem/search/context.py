@@ -123,9 +123,10 @@ def _spoken_language(words: frozenset[str]) -> str | None:
 
 
 def context_echo(profile: ContextProfile, injected: bool) -> dict[str, object]:
-    """Give the ``context_priority`` block of the answer (recall.md 6.5)."""
+    """Give the ``context_priority`` block of the answer (recall.md 6.5); no language is left out (D38)."""
+    language = {"language": profile.language} if profile.language else {}
     return {
-        "language": profile.language,
+        **language,
         "context": profile.label,
         "priority_tags": sorted(profile.tags)[:10],
         "priority_types": sorted(profile.types),

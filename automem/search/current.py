@@ -46,7 +46,9 @@ def assemble(
     reasons = hidden_reasons(scored, chains, request)
     live = deduplicated([row for row in scored if row.id not in reasons])
     if request.sort != "score" and request.semantic:
-        live = relevant(live, limit)
+        wanted = set(request.context.priority_ids)
+        others = relevant([row for row in live if row.id not in wanted], limit)
+        live = [row for row in live if row.id in wanted] + others
     cut = first_wanted(sorted_results(live, request.sort), request)[:limit]
     hidden = [row for row in scored if row.id in reasons]
     shown = replace_hidden(_above_the_cut(cut, hidden, request, limit), reasons, chains, scope)

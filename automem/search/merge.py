@@ -19,13 +19,17 @@ _GRAPH_ARMS: tuple[ArmName, ...] = ("keyword", "metadata", "trending")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one run asks: its text, keywords with their rarity, and the vector if there is one."""
+    """What one run asks: its text, keywords with their rarity, and the vector if there is one.
+
+    Without ``metadata`` its values are no evidence (RECALL_METADATA_SEARCH_ENABLED).
+    """
 
     text: str
     keywords: Keywords
     rarity: Rarity
     vector: Sequence[float] | None
     tag_cap: int = 0
+    metadata: bool = True
 
 
 def merge_arms(arms: Iterable[ArmResult], also: Sequence[Memory] = ()) -> list[Candidate]:
@@ -86,7 +90,7 @@ def evidence_of(candidate: Candidate, asked: Asked, cosine: float) -> Evidence:
     return Evidence(
         vector=clip(cosine),
         keyword=keyword_score(asked.keywords, asked.rarity, lexemes),
-        metadata=metadata_score(asked.text, memory.metadata),
+        metadata=metadata_score(asked.text, memory.metadata) if asked.metadata else 0.0,
         tag=tag_score(asked.keywords.echo, memory, asked.tag_cap),
         exact=exact_score(asked.text, memory),
     )

@@ -112,7 +112,7 @@ def finish_look(look: Look, services: Services) -> Pool:
     _, context = _within_time("keyword", look.fitting)
     arms = (vector_arm, keyword_arm, metadata_arm)
     rarity = rarity or equal_rarity(run.keywords)
-    asked = Asked(run.text, run.keywords, rarity, vector, run.rules.tag_cap)
+    asked = Asked(run.text, run.keywords, rarity, vector, run.rules.tag_cap, run.rules.metadata_enabled)
     also = [find.memory for find in context.finds]
     scored = score_all(run, asked, merge_arms(arms, also), services)
     return Pool(scored, (*arms, replace(context, finds=())), asked)

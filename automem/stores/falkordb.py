@@ -12,7 +12,14 @@ from automem.stores import cypher
 from automem.stores import falkordb_queries as texts
 from automem.stores.base import Hit, PendingVector, Receipt, Replacement, StoreIdentity
 from automem.stores.cypher import Conditions
-from automem.stores.falkordb_connection import Connection, Limits, Rows, ServerAddress, SocketAddress
+from automem.stores.falkordb_connection import (
+    Connection,
+    Limits,
+    QueryRefused,
+    Rows,
+    ServerAddress,
+    SocketAddress,
+)
 from automem.stores.falkordb_edges import newness, read_edge
 from automem.stores.falkordb_insights import Insights
 from automem.stores.falkordb_schema import ensure_schema
@@ -28,8 +35,8 @@ class FalkorDBGraph(Traversal, Insights):
     """``GraphStore`` on one graph of a FalkorDB server. Thread-safe.
 
     Nothing is asked of the server before the first use (or ``prepare``); the indexes are made then,
-    and looked after again whenever a connection was lost. While the server is away every method
-    raises ``GraphUnavailable``; the first use after its return works again.
+    and looked after again whenever the server was restarted. While it is away every method raises
+    ``GraphUnavailable``; the first use after its return works again.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -47,11 +54,11 @@ class FalkorDBGraph(Traversal, Insights):
         return cls(Connection(address, graph, limits or Limits()))
 
     def prepare(self) -> None:
-        """Connect, make missing indexes and wait until they serve. Done once per connection lost."""
-        breaks = self._connection.breaks
-        if self._prepared_at != breaks:
+        """Connect, make missing indexes and wait until they serve; once per server process."""
+        servers = self._connection.servers
+        if not self._is_prepared():
             ensure_schema(self._connection)
-            self._prepared_at = breaks
+            self._prepared_at = servers
 
     def ping(self) -> None:
         self._read("RETURN 1")
@@ -237,7 +244,20 @@ class FalkorDBGraph(Traversal, Insights):
 
     def _read(self, query: str, /, **params: Any) -> Rows:
         self.prepare()
+        try:
+            rows = self._connection.read(query, params)
+        except QueryRefused:
+            if self._is_prepared():
+                raise
+        else:
+            if self._is_prepared():
+                return rows
+        # The pool met a new server on the way: without complete indexes "nothing" would not be true.
+        self.prepare()
         return self._connection.read(query, params)
+
+    def _is_prepared(self) -> bool:
+        return self._prepared_at == self._connection.servers
 
     def _write(self, query: str, /, **params: Any) -> Rows:
         self.prepare()

@@ -7,6 +7,7 @@ The pool opens new connections by itself once the server is back.
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from redis.retry import Retry
 from automem.errors import Conflict, GraphUnavailable, InvalidInput
 
 logger = logging.getLogger(__name__)
+
+_RUN = re.compile(r"run_id:(\w+)")
 
 Rows = list[list[Any]]
 
@@ -84,8 +87,9 @@ class Connection:
         self._address = address
         self._lock = threading.Lock()
         self._client: falkordb.FalkorDB | None = None
-        self.breaks = 0
-        """Connections lost so far. After one, the server may be another, with other data."""
+        self._server = ""
+        self.servers = 0
+        """Server processes met so far. A new one may have other data, and indexes still growing."""
 
     def read(self, query: str, params: Mapping[str, Any]) -> Rows:
         """Run a query that cannot write, for as long as ``limits.read`` allows."""
@@ -132,16 +136,26 @@ class Connection:
             socket_timeout=self.limits.answer,
             retry=Retry(NoBackoff(), 0),
             encoding_errors="replace",  # for odd bytes on reading; what is sent was checked
+            connect_func=self._meet,
             **self._address.options(),
         )
+
+    def _meet(self, connection: Any) -> None:
+        """Set up a new connection of the pool, and see whether the server is still the same one."""
+        connection.on_connect()
+        connection.send_command("INFO", "server")
+        found = _RUN.search(str(connection.read_response()))
+        server = found[1] if found else ""
+        with self._lock:
+            if server != self._server:
+                self._server = server
+                self.servers += 1
 
     @contextmanager
     def _errors_mapped(self) -> Iterator[None]:
         try:
             yield
         except (NoConnection, NoAnswer) as error:
-            with self._lock:
-                self.breaks += 1
             raise GraphUnavailable(_unanswered(error)) from error
         except ResponseError as error:
             raise self._refused(str(error)) from error

