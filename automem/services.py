@@ -26,6 +26,7 @@ from automem.stores.vector_values import check_dimension
 from automem.utils.clock import Clock, IdSource, RandomIds, SystemClock
 from automem.utils.text import ANALYSIS_VERSION
 from automem.workers.access import AccessRecorder
+from automem.workers.adoption import AdoptionWorker
 from automem.workers.embedding import EmbeddingWorker, Pace
 
 _log = logging.getLogger(__name__)
@@ -51,6 +52,7 @@ class Services:
     access: AccessRecorder
     terms: TermStatistics
     identity: IdentityKeeper
+    adoption: AdoptionWorker
     resources: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def start(self) -> None:
@@ -61,6 +63,7 @@ class Services:
         self.identity.settle()
         self.embedder.start()
         self.access.start()
+        self.adoption.start()
 
     def close(self) -> None:
         """Finish the work in hand, then close stores and engines. Calling it twice does no harm."""
@@ -86,7 +89,7 @@ def build_services(settings: Settings) -> Services:
         stack.callback(services.classifier.close)
         stack.callback(services.executor.shutdown, wait=True, cancel_futures=True)
         # Last in, first out: the workers end while everything that they use is still open.
-        for worker in (services.embedder, services.access, services.identity):
+        for worker in (services.embedder, services.access, services.identity, services.adoption):
             stack.callback(worker.stop)
         services.resources.push(stack.pop_all())
         return services
@@ -114,6 +117,7 @@ def _assemble(
         ),
         access=AccessRecorder(graph, clock),
         terms=TermStatistics(graph),
+        adoption=AdoptionWorker(graph),
         identity=IdentityKeeper(graph, StoreIdentity(provider.name, dimension, ANALYSIS_VERSION)),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from automem.search.runtime_keywords import exactly
 from automem.utils.text import META_WORD, Analyzer, encode, fold, tokens
 
 _SEARCHABLE_TEXT = """
@@ -65,7 +66,7 @@ def metadata_terms_query(query: str) -> str:
     """Write the index query for memories whose metadata holds a telling word; '' when none tells."""
     analyzer = Analyzer()
     codes = {
-        META_WORD + encode(analyzer.stem(token.text))
+        exactly(META_WORD + encode(analyzer.stem(token.text)))
         for token in tokens(query)
         if _tells(token.text, shortest=2) and not token.gram
     }

@@ -173,11 +173,11 @@ def _word_keywords(word: Token, analyzer: Analyzer) -> list[Keyword]:
 def _word_keyword(word: Token, analyzer: Analyzer) -> Keyword:
     stem, code = encode(analyzer.stem(word.text)), encode(word.text)
     prefix = code if _has_prefix(word.text) else ""
-    terms = [f"{STEM}{stem}", f"{PART}{stem}", f"{TAG_WORD}{stem}"]
+    terms = [exactly(kind + stem) for kind in (STEM, PART, TAG_WORD)]
     if prefix:
         terms += [f"{WORD}{prefix}*", f"{TAG_WORD}{prefix}*"]
     if code != stem:
-        terms.append(f"{PART}{code}")
+        terms.append(exactly(PART + code))
     return Keyword(
         text=word.text,
         phrase=_run(STEM, [stem]),
@@ -196,14 +196,14 @@ def _has_prefix(word: str) -> bool:
 def _identifier_keyword(group: Sequence[Token], analyzer: Analyzer) -> Keyword:
     stems = [encode(analyzer.stem(word.text)) for word in group]
     joined = PART + encode("".join(word.text for word in group))
-    every = " ".join(f"({STEM}{stem}|{TAG_WORD}{stem})" for stem in stems)
+    every = " ".join(f"({exactly(STEM + stem)}|{exactly(TAG_WORD + stem)})" for stem in stems)
     return Keyword(
         text="-".join(word.text for word in group),
         phrase=_run(STEM, stems),
         prefix="",
         joined=f" {joined} ",
         tag_phrase=_run(TAG_WORD, stems),
-        index_query=f"(({every})|{joined})",
+        index_query=f"(({every})|{exactly(joined)})",
     )
 
 
@@ -218,9 +218,14 @@ def _gram_keyword(run: str, whole: bool) -> Keyword:
     stems = [encode(c) for c in run]
     codes = [encode(pair) for pair in pairs(run)]
     kinds = (PART, TAG_WORD) if len(run) > 1 else (STEM, TAG_WORD)
-    every = " ".join(f"({'|'.join(kind + code for kind in kinds)})" for code in codes[:MAX_GRAMS])
+    every = " ".join(f"({'|'.join(exactly(kind + code) for kind in kinds)})" for code in codes[:MAX_GRAMS])
     tag_phrase = f" {TAG_WORD}{codes[0]} " if len(codes) == 1 else ""
     return Keyword(run, _run(STEM, stems), "", "", tag_phrase, f"({every})", whole)
+
+
+def exactly(token: str) -> str:
+    """Write a token for the index; unquoted it would be stemmed again there."""
+    return f'"{token}"'
 
 
 def _run(kind: str, codes: Sequence[str]) -> str:

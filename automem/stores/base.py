@@ -137,6 +137,11 @@ class GraphStore(Protocol):
 
     def record_identity(self, identity: StoreIdentity) -> None: ...
 
+    def adopt(self, limit: int) -> int:
+        """Derive what searches need of memories that others, or an older analysis, wrote; gives how
+        many of at most ``limit`` were done, 0 when none is left."""
+        ...
+
     # write
     def create(self, drafts: Sequence[MemoryDraft], pending: bool, receipts: Sequence[Receipt] = ()) -> None:
         """Write all nodes and receipts in one query, or none. Confirmed: raises unless every id came back.
