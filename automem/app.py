@@ -5,14 +5,35 @@ from __future__ import annotations
 from flask import Blueprint, Flask
 
 from automem import logs
-from automem.api import context, errors, health, insights, memory, openapi, recall
+from automem.api import (
+    admin,
+    associations,
+    by_tag,
+    context,
+    errors,
+    health,
+    insights,
+    memory,
+    openapi,
+    recall,
+    stream,
+)
 from automem.api.requests import StrictJSON
 from automem.config import Settings
 from automem.security import guards
 from automem.security.policy import access_policy
 from automem.services import Services, build_services
 
-BLUEPRINTS: tuple[Blueprint, ...] = (health.bp, memory.bp, recall.bp, insights.bp)
+BLUEPRINTS: tuple[Blueprint, ...] = (
+    health.bp,
+    memory.bp,
+    by_tag.bp,
+    associations.bp,
+    recall.bp,
+    insights.bp,
+    stream.bp,
+    admin.bp,
+)
 
 
 def create_app(settings: Settings, services: Services | None = None) -> Flask:

@@ -68,6 +68,10 @@ class Worker(ThreadWorker):
             conn.parser = LongRequestParser(conn.cfg, conn.sock, conn.client)
         super().enqueue_req(conn)
 
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        self.app.end_streams()
+        super().handle_exit(sig, frame)
+
     def handle_quit(self, sig: int, frame: Any) -> None:
         self.handle_exit(sig, frame)
 
@@ -136,6 +140,12 @@ class Server(BaseApplication):
             sys.exit(_BOOT_FAILED)
         print(banner(self._settings, self._services), file=sys.stderr, flush=True)
         return app
+
+    def end_streams(self) -> None:
+        """Let the endless answers end, so that a stop need not wait for them."""
+        if self._services is not None:
+            # Only a mark: this runs in a signal handler.
+            self._services.streams.ending = True
 
     def close(self) -> None:
         """Close the services of this process; does nothing in the master."""

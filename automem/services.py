@@ -12,7 +12,11 @@ from automem.embedding.base import ClosingProvider, Provider
 from automem.embedding.select import make_provider
 from automem.enrichment.chat import ChatModel, make_chat
 from automem.errors import EmbeddingUnavailable, GraphUnavailable, StartupError, VectorsUnavailable
+from automem.events.base import EventSink
+from automem.events.hub import StreamHub
+from automem.events.sender import EventSender
 from automem.identity import IdentityKeeper
+from automem.maintenance import Maintenance, StorePair, make_maintenance
 from automem.memory.classification import Classifier
 from automem.search.statistics import TermStatistics
 from automem.stores.base import GraphStore, StoreIdentity, VectorStore
@@ -20,6 +24,8 @@ from automem.stores.data_directory import DataDirectory
 from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.falkordb import FalkorDBGraph
 from automem.stores.falkordb_connection import ServerAddress
+from automem.stores.falkordb_events import FalkorDBEvents
+from automem.stores.falkordb_locks import FalkorDBLocks
 from automem.stores.lazy import LazyServerVectors
 from automem.stores.open_vectors import QdrantServer, open_embedded
 from automem.stores.vector_values import check_dimension
@@ -28,6 +34,7 @@ from automem.utils.text import ANALYSIS_VERSION
 from automem.workers.access import AccessRecorder
 from automem.workers.adoption import AdoptionWorker
 from automem.workers.embedding import EmbeddingWorker, Pace
+from automem.workers.thread import WorkerThread
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +59,12 @@ class Services:
     access: AccessRecorder
     terms: TermStatistics
     identity: IdentityKeeper
+    events: EventSink
+    streams: StreamHub
+    maintenance: Maintenance
     adoption: AdoptionWorker
+    background: tuple[WorkerThread, ...] = ()
+    """Workers that nobody else asks anything of; started and stopped with the service."""
     resources: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def start(self) -> None:
@@ -64,6 +76,8 @@ class Services:
         self.embedder.start()
         self.access.start()
         self.adoption.start()
+        for worker in self.background:
+            worker.start()
 
     def close(self) -> None:
         """Finish the work in hand, then close stores and engines. Calling it twice does no harm."""
@@ -85,21 +99,34 @@ def build_services(settings: Settings) -> Services:
         vectors = open_vectors(settings, data, dimension, stack)
         check_dimension(vectors.dimension, dimension)
         services = _assemble(settings, graph, vectors, provider, dimension)
+        stack.callback(services.streams.close)
         stack.callback(services.chat.close)
         stack.callback(services.classifier.close)
         stack.callback(services.executor.shutdown, wait=True, cancel_futures=True)
         # Last in, first out: the workers end while everything that they use is still open.
-        for worker in (services.embedder, services.access, services.identity, services.adoption):
+        own = (services.embedder, services.access, services.identity, services.adoption)
+        for worker in (*reversed(services.background), *own):
             stack.callback(worker.stop)
         services.resources.push(stack.pop_all())
         return services
 
 
 def _assemble(
-    settings: Settings, graph: GraphStore, vectors: VectorStore, provider: Provider, dimension: int
+    settings: Settings, graph: FalkorDBGraph, vectors: VectorStore, provider: Provider, dimension: int
 ) -> Services:
     clock = SystemClock()
     chat = make_chat(settings, clock)
+    beside = graph.beside()
+    event_log = FalkorDBEvents(beside)
+    events = EventSender(event_log, clock)
+    embedder = EmbeddingWorker(
+        graph, vectors, provider, clock, Pace(batch_size=settings.embedding_batch_size)
+    )
+    locks = FalkorDBLocks(beside)
+    maintenance = make_maintenance(
+        settings, StorePair(graph, vectors, provider, embedder), locks, RandomIds()
+    )
+    streams = StreamHub(event_log, settings.automem_threads // 2)
     return Services(
         settings=settings,
         graph=graph,
@@ -112,13 +139,16 @@ def _assemble(
         ),
         chat=chat,
         classifier=Classifier(chat, clock),
-        embedder=EmbeddingWorker(
-            graph, vectors, provider, clock, Pace(batch_size=settings.embedding_batch_size)
-        ),
+        embedder=embedder,
         access=AccessRecorder(graph, clock),
         terms=TermStatistics(graph),
         adoption=AdoptionWorker(graph),
         identity=IdentityKeeper(graph, StoreIdentity(provider.name, dimension, ANALYSIS_VERSION)),
+        events=events,
+        streams=streams,
+        maintenance=maintenance,
+        # In the order of stopping: what others tell while they stop is still sent.
+        background=(*maintenance.workers, streams, events),
     )
 
 
@@ -128,7 +158,7 @@ def _claim_data(settings: Settings, stack: ExitStack) -> DataDirectory | None:
     return stack.enter_context(DataDirectory.open(settings.automem_data_dir))
 
 
-def open_graph(settings: Settings, data: DataDirectory | None, stack: ExitStack) -> GraphStore:
+def open_graph(settings: Settings, data: DataDirectory | None, stack: ExitStack) -> FalkorDBGraph:
     """Open the graph store; the stack closes it, and the engine below it.
 
     Raises ``StartupError`` when the embedded engine does not start. A server is not asked yet.

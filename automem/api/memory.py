@@ -14,6 +14,7 @@ from automem.api.requests import Warn, answer, json_body, known_names, query_str
 from automem.api.schemas_memory import (
     BatchAnswer,
     BatchBody,
+    BatchRow,
     ChangedAnswer,
     MemoryAnswer,
     MemoryBody,
@@ -26,7 +27,7 @@ from automem.memory import service
 from automem.memory.answers import Timer
 from automem.memory.batch import store_batch
 from automem.memory.changes import read_changes
-from automem.memory.drafts import BATCH_REQUIRED, Limits, read_batch, read_new_memory
+from automem.memory.drafts import BATCH_REQUIRED, Limits, read_batch, read_successor
 from automem.memory.idempotency import read_request
 from automem.memory.store import store
 
@@ -38,15 +39,25 @@ bp = Blueprint("memory", __name__)
 @bp.post("/memory")
 @describe(
     "Memory",
-    answers={201: StoreAnswer, 400: ErrorAnswer, 409: ErrorAnswer, 413: ErrorAnswer, 503: ErrorAnswer},
+    answers={
+        201: StoreAnswer,
+        400: ErrorAnswer,
+        404: ErrorAnswer,
+        409: ErrorAnswer,
+        413: ErrorAnswer,
+        503: ErrorAnswer,
+    },
     body=MemoryBody,
 )
 def store_one() -> Response:
-    """Store a memory. With an `Idempotency-Key` or an `id` of your own it may be sent again."""
+    """Store a memory, also in the place of another (`supersedes`).
+
+    With an `Idempotency-Key` or an `id` of your own it may be sent again.
+    """
     timer = Timer(MonotonicStopwatch())
     body = json_body(BODY_REQUIRED)
     warnings = _unknown_parameters() + unknown_fields(body, known_names(MemoryBody))
-    memory = read_new_memory(body, _limits(), _now())
+    memory = read_successor(body, _limits(), _now())
     write = read_request(request.path, body, request.headers.get("Idempotency-Key"), timer)
     return answer(store(services(), memory, write), [*warnings, *memory.warnings], status=201)
 
@@ -123,4 +134,4 @@ def _unknown_parameters() -> list[Warn]:
 
 def _unknown_in_rows(rows: Sequence[dict[str, Any]]) -> list[Warn]:
     names = dict.fromkeys(name for row in rows for name in row)
-    return unknown_fields(names, known_names(MemoryBody))
+    return unknown_fields(names, known_names(BatchRow))

@@ -19,6 +19,7 @@ from automem.api.requests import Query, answer, query_string
 from automem.api.trim import checked_fields, with_fields, within_budget
 from automem.config import Settings
 from automem.errors import InvalidInput
+from automem.events.memories import tell_recalled
 from automem.models import Sort, StateMode, TagMatch, TagMode
 from automem.search.pipeline import recall
 from automem.search.types import ContextHints, Expansion, RecallRequest, RecencyBias
@@ -53,6 +54,8 @@ def recall_route() -> Response:
     found = recall(request, services())
     elapsed_ms = (time.perf_counter() - started) * 1_000
     body = recall_object(found, elapsed_ms)
+    asked, ids = request.query or ", ".join(request.queries), [result["id"] for result in body["results"]]
+    tell_recalled(services().events, asked, ids, body["query_time_ms"])
     body["results"] = [with_fields(result, fields) for result in body["results"]]
     return answer(within_budget(body, budget), (*query.warnings, *found.warnings))
 

@@ -56,12 +56,8 @@ class RecallQuery(BaseModel):
     context_tags: list[str] = Field(default=[], description="Prefer memories with these tags.")
     context_types: list[str] = Field(default=[], description="Prefer memories of these types.")
     priority_ids: list[str] = Field(default=[], description="Memories that must be in the answer.")
-    fields: list[str] = Field(
-        default=[], description="Only these fields of each result."
-    )
-    token_budget: int | None = Field(
-        default=None, description="About the most tokens of the answer."
-    )
+    fields: list[str] = Field(default=[], description="Only these fields of each result.")
+    token_budget: int | None = Field(default=None, description="About the most tokens of the answer.")
     explain: bool = Field(default=False, description="Say of each result how its score came about.")
     explain_id: str | None = Field(default=None, description="Say why this memory was or was not returned.")
 

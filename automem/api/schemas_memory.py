@@ -23,8 +23,8 @@ class Warning(BaseModel):
     parameter: str | None = None
 
 
-class MemoryBody(BaseModel):
-    """A memory to store. Optional fields may be null, which counts as absent."""
+class BatchRow(BaseModel):
+    """A memory of a batch. Optional fields may be null, which counts as absent."""
 
     content: str = Field(description="The text; trimmed at both ends, stored whole.")
     tags: list[str] | str | None = Field(
@@ -59,10 +59,20 @@ class MemoryBody(BaseModel):
     )
 
 
+class MemoryBody(BatchRow):
+    """A memory to store. Optional fields may be null, which counts as absent."""
+
+    supersedes: str | None = Field(
+        default=None,
+        description="The id of a memory whose place this one takes: in the same write that one ends at this "
+        "one's `timestamp` and is linked to it by INVALIDATED_BY.",
+    )
+
+
 class BatchBody(BaseModel):
     """Memories to store, all or none."""
 
-    memories: list[MemoryBody] = Field(description=f"1 to {drafts.MAX_BATCH} memories.")
+    memories: list[BatchRow] = Field(description=f"1 to {drafts.MAX_BATCH} memories.")
 
 
 class MemoryChanges(BaseModel):
@@ -98,6 +108,7 @@ class StoreAnswer(BaseModel):
     timestamp: str
     updated_at: str
     last_accessed: str
+    superseded: str | None = Field(default=None, description="The memory whose place this one took.")
     query_time_ms: float
     warnings: list[Warning] | None = None
 
@@ -132,6 +143,9 @@ class MemoryRecord(BaseModel):
     last_accessed: str | None = None
     t_valid: str | None = None
     t_invalid: str | None = None
+    superseded_by: str | None = Field(
+        default=None, description="The newest memory that took its place; in GET by id only."
+    )
 
 
 class MemoryAnswer(BaseModel):

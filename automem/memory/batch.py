@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from automem.errors import Conflict
+from automem.events.memories import tell_stored
 from automem.memory import idempotency
 from automem.memory.answers import Answer, batch_answer
 from automem.memory.drafts import NewMemory
@@ -79,6 +80,7 @@ def _store_new(
     answer = batch_answer(ids, ready, request.timer.milliseconds())
     if drafts:
         amend(services.graph, receipts, answer)
+        tell_stored(services.events, drafts, answer["query_time_ms"])
     return answer
 
 

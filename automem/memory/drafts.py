@@ -7,7 +7,7 @@ first fault is raised; a batch gathers the first fault of every row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from automem.errors import InvalidInput
@@ -39,7 +39,7 @@ class NewMemory:
     """A validated request to store one memory.
 
     ``type`` and ``confidence`` are None where the classifier decides; ``id`` is None where the
-    service makes one. The times are complete.
+    service makes one. The times are complete. ``supersedes`` is the memory whose place it takes.
     """
 
     content: str
@@ -55,6 +55,7 @@ class NewMemory:
     confidence: float | None = None
     embedding: tuple[float, ...] | None = None
     id: str | None = None
+    supersedes: str | None = None
     warnings: tuple[Warn, ...] = ()
 
     def draft(self, memory_id: str, kind: str, confidence: float) -> MemoryDraft:
@@ -104,6 +105,20 @@ def read_new_memory(body: Mapping[str, Any], limits: Limits, now: str) -> NewMem
         id=memory_id,
         warnings=warnings,
     )
+
+
+def read_successor(body: Mapping[str, Any], limits: Limits, now: str) -> NewMemory:
+    """Validate one body that may take the place of another memory (``supersedes``)."""
+    memory = read_new_memory(body, limits, now)
+    given = body.get("supersedes")
+    if given is None or given == "":
+        return memory
+    old_id = fields.canonical_id(given)
+    if old_id is None:
+        raise InvalidInput("'supersedes' must be the UUID of a memory", field="supersedes")
+    if old_id == memory.id:
+        raise InvalidInput("A memory cannot supersede itself", field="supersedes")
+    return replace(memory, supersedes=old_id)
 
 
 def read_batch(body: Mapping[str, Any], limits: Limits, now: str) -> list[NewMemory]:

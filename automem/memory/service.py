@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from automem.embedding.breaker import MonotonicStopwatch
 from automem.errors import GraphUnavailable, InvalidInput, NotFound
+from automem.events.memories import tell_deleted, tell_updated
 from automem.memory import vector_part
-from automem.memory.answers import public_properties
+from automem.memory.answers import Timer, public_properties
 from automem.memory.fields import INVALID_ID, canonical_id
 from automem.models import Memory
 
@@ -33,14 +35,14 @@ def check_id(memory_id: str) -> str:
 
 
 def get_memory(services: Services, memory_id: str) -> Mapping[str, Any]:
-    """Give all public properties, and note the access in the background (D18).
+    """Give all public properties and ``superseded_by``; note the access in the background (D18).
 
     :raises InvalidInput: for an id that is no UUID.
     :raises NotFound: when there is no such memory.
     """
-    memory = _find(services, memory_id)
+    memory = find(services, memory_id)
     services.access.record([memory.id])
-    return public_properties(memory)
+    return {**public_properties(memory), **_successor(services, memory)}
 
 
 def update_memory(services: Services, memory_id: str, changes: Mapping[str, Any]) -> str:
@@ -50,7 +52,8 @@ def update_memory(services: Services, memory_id: str, changes: Mapping[str, Any]
     and is tried again on the next. Until a new text is embedded the graph says so, and recall does
     not trust the old vector.
     """
-    memory = _find(services, memory_id)
+    timer = Timer(MonotonicStopwatch())
+    memory = find(services, memory_id)
     if not changes:
         return memory.id
     with services.embedder.watch([memory.id]) as watch:
@@ -59,17 +62,28 @@ def update_memory(services: Services, memory_id: str, changes: Mapping[str, Any]
             services.embedder.notify()
             watch.wait(PATIENCE_SECONDS)
         else:
-            vector_part.refresh(services, memory.id)
+            vector_part.refresh(services, [memory.id])
+    tell_updated(services.events, memory, changes, timer.milliseconds())
     return memory.id
 
 
 def delete_memory(services: Services, memory_id: str) -> str:
     """Delete a memory with its edges, then its vector; give its id."""
-    memory = _find(services, memory_id)
+    timer = Timer(MonotonicStopwatch())
+    memory = find(services, memory_id)
     if not services.graph.delete([memory.id]):
         raise NotFound(NOT_FOUND)
     vector_part.remove(services, [memory.id])
+    tell_deleted(services.events, [memory.id], timer.milliseconds())
     return memory.id
+
+
+def _successor(services: Services, memory: Memory) -> Mapping[str, Any]:
+    """Name the newest memory that has taken the place of this one, if there is any."""
+    if not memory.replaced:
+        return {}
+    by_age = services.graph.replacements([memory.id], 1).get(memory.id)
+    return {"superseded_by": by_age[0].new.id} if by_age else {}
 
 
 def _apply(services: Services, memory: Memory, changes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -80,12 +94,16 @@ def _apply(services: Services, memory: Memory, changes: Mapping[str, Any]) -> Ma
             del applied["content"]
         if services.graph.update(memory.id, applied, memory.revision):
             return applied
-        memory = _find(services, memory.id)
+        memory = find(services, memory.id)
     raise GraphUnavailable("Too many changes of this memory at the same time; try again")
 
 
-def _find(services: Services, memory_id: str) -> Memory:
-    """Look under the canonical id, and as it is spelled: others may have written it so."""
+def find(services: Services, memory_id: str) -> Memory:
+    """Look under the canonical id, and as it is spelled: others may have written it so.
+
+    :raises InvalidInput: for an id that is no UUID.
+    :raises NotFound: when there is no such memory.
+    """
     canonical = check_id(memory_id)
     found = services.graph.get_many(list(dict.fromkeys((canonical, memory_id))))
     memory = found.get(canonical) or found.get(memory_id)

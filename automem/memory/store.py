@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from automem.errors import Conflict, GraphUnavailable
+from automem.events.memories import tell_stored
 from automem.memory import idempotency
 from automem.memory.answers import Answer, VectorOutcome, stored_answer
 from automem.memory.drafts import NewMemory
 from automem.memory.idempotency import WriteRequest
+from automem.memory.supersede import create_successor, follow_up
 from automem.memory.vector_part import after_the_write, settle_new
 from automem.models import MemoryDraft
 from automem.stores.base import GraphStore, Receipt
@@ -26,6 +28,7 @@ def store(services: Services, memory: NewMemory, request: WriteRequest) -> Answe
     """Store a memory, or give the first answer again (D25).
 
     :raises Conflict: when the key or the id was used with other content.
+    :raises NotFound: when there is no memory to supersede; nothing was stored.
     :raises GraphUnavailable: when nothing was stored.
     """
     for _ in range(RACES):
@@ -33,7 +36,7 @@ def store(services: Services, memory: NewMemory, request: WriteRequest) -> Answe
             services.graph, request, services.clock.now()
         ) or idempotency.answer_of_id(services.graph, memory, request.timer)
         if earlier is not None:
-            return earlier
+            return _repeated(earlier, memory)
         try:
             return _store_new(services, memory, request)
         except Conflict:
@@ -45,16 +48,34 @@ def store(services: Services, memory: NewMemory, request: WriteRequest) -> Answe
 def _store_new(services: Services, memory: NewMemory, request: WriteRequest) -> Answer:
     draft = complete(services, [memory])[0]
     # What is true whatever happens next; the full answer replaces it below.
-    first = stored_answer(draft, VectorOutcome("queued", "queued"), request.timer.milliseconds())
+    first = _answer(draft, VectorOutcome("queued", "queued"), memory, request)
     receipts = [
         *request.receipt(first, services.clock.now()),
         *idempotency.id_receipt(memory, first),
     ]
-    create(services.graph, [draft], receipts)
+    if memory.supersedes is None:
+        create(services.graph, [draft], receipts)
+    else:
+        create_successor(services, draft, memory.supersedes, receipts)
     link_conversation(services, [draft])
-    answer = stored_answer(draft, settle_new(services, draft), request.timer.milliseconds())
+    answer = _answer(draft, settle_new(services, draft), memory, request)
     amend(services.graph, receipts, answer)
+    tell_stored(services.events, [draft], answer["query_time_ms"])
+    if memory.supersedes is not None:
+        follow_up(services, memory.supersedes, answer["query_time_ms"])
     return answer
+
+
+def _answer(draft: MemoryDraft, outcome: VectorOutcome, memory: NewMemory, request: WriteRequest) -> Answer:
+    answer = stored_answer(draft, outcome, request.timer.milliseconds())
+    return answer if memory.supersedes is None else {**answer, "superseded": memory.supersedes}
+
+
+def _repeated(earlier: Answer, memory: NewMemory) -> Answer:
+    """Give the first answer again, unless another memory is to be superseded now."""
+    if memory.supersedes not in (None, earlier.get("superseded")):
+        raise Conflict(idempotency.ID_REUSED)
+    return earlier
 
 
 def complete(services: Services, memories: Sequence[NewMemory]) -> list[MemoryDraft]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("automem.memory")
 
+FEW = 20
+"""So many payloads are written before the answer."""
+
 
 @contextmanager
 def after_the_write(what: str) -> Iterator[None]:
@@ -52,20 +55,21 @@ def put_given(services: Services, drafts: Sequence[MemoryDraft]) -> frozenset[st
     return settled
 
 
-def refresh(services: Services, memory_id: str) -> None:
-    """Bring the payload in step with a changed memory."""
+def refresh(services: Services, memory_ids: Sequence[str]) -> None:
+    """Bring the payloads in step with changed memories; many are left to the worker."""
     settled: frozenset[str] = frozenset()
-    with after_the_write("updating a payload"):
-        settled = services.embedder.writer.refresh([memory_id])
-    if memory_id not in settled:
+    if len(memory_ids) <= FEW:
+        with after_the_write("updating a payload"):
+            settled = services.embedder.writer.refresh(memory_ids)
+    if not settled.issuperset(memory_ids):
         services.embedder.notify()
 
 
 def remove(services: Services, memory_ids: Sequence[str]) -> None:
-    """Remove the vectors of deleted memories; tombstones in the graph remember what fails."""
-    removed = False
+    """Remove the vectors of deleted memories; tombstones in the graph remember what fails.
+
+    The worker looks too: memories that these had replaced owe their payload now.
+    """
     with after_the_write("removing vectors"):
         services.embedder.writer.remove(memory_ids)
-        removed = True
-    if not removed:
-        services.embedder.notify()
+    services.embedder.notify()

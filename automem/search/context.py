@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from automem.search.types import ContextHints
@@ -64,14 +65,14 @@ def _build_context_profile(hints: ContextHints, query: str) -> ContextProfile | 
     """Give the profile of a request, or None when nothing in it says anything of a context."""
     words = _words(query)
     language = _find_language(hints, words)
-    style = language is not None or bool(_STYLE_WORDS & (words | _words(hints.label)))
-    tags = [fold(tag) for tag in hints.tags]
+    style = language is not None or not _STYLE_WORDS.isdisjoint([*words, *_words(hints.label)])
+    tags = [tag.casefold() for tag in hints.tags]
     if language:
         tags += [language, f"{language}-style", f"{language}:style"]
     if style:
         tags += _STYLE_TAGS
     elif hints.label:
-        tags.append(fold(hints.label))
+        tags.append(hints.label.casefold())
     types = [kind.title() for kind in hints.types] + (list(_STYLE_TYPES) if style else [])
     if not (tags or types or hints.priority_ids or language):
         return None
@@ -89,11 +90,11 @@ def _build_context_profile(hints: ContextHints, query: str) -> ContextProfile | 
     )
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.rstrip(".") for word in _WORD.findall(fold(text)))
+def _words(text: str) -> list[str]:
+    return [word.rstrip(".") for word in _WORD.findall(fold(text))]
 
 
-def _find_language(hints: ContextHints, words: frozenset[str]) -> str | None:
+def _find_language(hints: ContextHints, words: Sequence[str]) -> str | None:
     """Ask the explicit language, the label, the path, then the words of the query, in this order."""
     return (
         _named_language(hints.language)
@@ -111,15 +112,27 @@ def _named_language(name: str) -> str | None:
     return None
 
 
-def _spoken_language(words: frozenset[str]) -> str | None:
+def _spoken_language(words: Sequence[str]) -> str | None:
     for language, plain, _ in _LANGUAGES:
-        if words & plain:
+        if not plain.isdisjoint(words):
             return language
-    coding = bool(words & _CODING_WORDS)
-    for language, _, ambiguous in _LANGUAGES:
-        if coding and words & ambiguous:
-            return language
-    return None
+    meant = _meant_as_languages(words)
+    return next((language for language, _, ambiguous in _LANGUAGES if meant & ambiguous), None)
+
+
+def _meant_as_languages(words: Sequence[str]) -> set[str]:
+    """Give the words next to a coding word, or after "in" in a question with one (D15).
+
+    "Did she go to the pottery class" asks for no language.
+    """
+    coding = [word in _CODING_WORDS for word in words]
+    before, after = [False, *coding], [*coding[1:], False]
+    spoken = ["", *words]
+    return {
+        word
+        for index, word in enumerate(words)
+        if before[index] or after[index] or (spoken[index] == "in" and any(coding))
+    }
 
 
 def context_echo(profile: ContextProfile, injected: bool) -> dict[str, object]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from automem.models import Memory, Relation, Scope
 from automem.search.order import deduplicated, relevant, sorted_results
 from automem.search.scope import outside
-from automem.search.state import Chains, head_of_chain, state_reason
+from automem.search.state import Chains, Walk, head_of_chain, state_reason
 from automem.search.types import (
     Candidate,
     RecallRequest,
@@ -89,21 +89,24 @@ def replace_hidden(
         if row.id not in reasons:
             shown.append(row)
             continue
-        hop = head_of_chain(row.id, chains, scope.at)
-        suppressed.append(_suppressed(row, reasons[row.id], hop[0].relation if hop else None))
-        if hop and hop[1].id not in present and not outside(hop[1], scope):
-            present.add(hop[1].id)
-            shown.append(_in_place_of(row, hop[1], hop[0].relation))
+        walk = head_of_chain(row.id, chains, scope.at)
+        suppressed.append(_suppressed(row, reasons[row.id], walk))
+        # A walk cut short may stop at what this very answer hides; its own head steps in for that.
+        live = walk is not None and (walk.ended or walk.head.id not in reasons)
+        if walk and live and walk.head.id not in present and not outside(walk.head, scope):
+            present.add(walk.head.id)
+            shown.append(_in_place_of(row, walk.head, walk.first.relation))
     substitutes = tuple(
         Substitute(row.id, row.replaces, row.via[0].relation.type) for row in shown if row.replaces
     )
     return Shown(tuple(shown), StateReport(tuple(suppressed), substitutes))
 
 
-def _suppressed(row: Scored, reason: StateReason, relation: Relation | None) -> Suppressed:
-    if relation is None:
+def _suppressed(row: Scored, reason: StateReason, walk: Walk | None) -> Suppressed:
+    """Name the head as the replacement, and the edge of the first hop (recall.md 10)."""
+    if walk is None:
         return Suppressed(row.id, reason)
-    return Suppressed(row.id, reason, relation.target_id, relation.type)
+    return Suppressed(row.id, reason, walk.head.id, walk.first.relation.type)
 
 
 def _in_place_of(row: Scored, head: Memory, relation: Relation) -> Scored:

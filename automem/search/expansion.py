@@ -106,9 +106,9 @@ def _expand_entities(
     tags = tuple(entity.tag for entity in entities)
     memories, warning = _tagged(tags, room + len(shown), reach)
     new = [memory for memory in memories if memory.id not in set(shown)]
-    scored = score_memories(reach.run, reach.pool.asked, new, reach.services)
+    scored, faults = score_memories(reach.run, reach.pool.asked, new, reach.services)
     rows = [_named_row(row, entities) for row in scored]
-    return sorted(rows, key=score_key)[:room], warning
+    return sorted(rows, key=score_key)[:room], next(filter(None, (warning, *faults)), None)
 
 
 def _tagged(tags: tuple[str, ...], limit: int, reach: _Reach) -> tuple[list[Memory], Warn | None]:

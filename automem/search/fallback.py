@@ -44,12 +44,12 @@ def fill_from_outside(
     wanted = min(2 * request.limit + len(rows), run.rules.fetch_cap)
     arm = _vector_search(services.vectors, pool.asked.vector, wide, wanted)
     shown = {row.id for row in rows}
-    scored = score_all(run, pool.asked, merge_arms([arm]), services)
+    scored, faults = score_all(run, pool.asked, merge_arms([arm]), services)
     outside = [row for row in scored if row.id not in shown and not _in_scope(row, scope)]
     live, warning = _live(outside, run, services)
     kept, _ = floored(sorted_results(deduplicated(live), "score"), request)
     fills = tuple(replace(row, outside_scope=True, query="") for row in kept[:free])
-    return Fills(fills, True, tuple(filter(None, (arm.warning, warning))))
+    return Fills(fills, True, tuple(filter(None, (arm.warning, *faults, warning))))
 
 
 def _in_scope(row: Scored, scope: Scope) -> bool:

@@ -9,7 +9,8 @@ from automem.errors import GraphUnavailable, VectorsUnavailable
 from automem.models import Memory
 from automem.search.metadata_match import metadata_score
 from automem.search.runtime_keywords import Keywords, Rarity, keyword_score
-from automem.search.types import ArmName, ArmResult, Candidate, Find
+from automem.search.runtime_recall_helpers import GRAPH_DOWN, VECTORS_DOWN
+from automem.search.types import ArmName, ArmResult, Candidate, Find, Warn
 from automem.stores.base import GraphStore, VectorStore
 from automem.utils.scoring import Evidence, clip, exact_score, tag_score
 from automem.utils.text import document_lexemes
@@ -44,40 +45,44 @@ def merge_arms(arms: Iterable[ArmResult], also: Sequence[Memory] = ()) -> list[C
     return [Candidate(memory, finds.get(memory_id, {})) for memory_id, memory in memories.items()]
 
 
-def hydrate(candidates: Sequence[Candidate], graph: GraphStore) -> list[Candidate]:
+def hydrate(candidates: Sequence[Candidate], graph: GraphStore) -> tuple[list[Candidate], Warn | None]:
     """Replace what the vector store knows of a memory by what the graph says; one query.
 
     A point without a node is no memory and is dropped (storage.md 1). With the graph down the
-    payloads serve as they are (D4).
+    payloads serve as they are, with a warning (D4).
     """
     wanted = [candidate.memory.id for candidate in candidates if not candidate.memory.lexemes]
     if not wanted:
-        return list(candidates)
+        return list(candidates), None
     try:
         known = graph.get_many(wanted)
     except GraphUnavailable:
-        return list(candidates)
-    return [
+        return list(candidates), GRAPH_DOWN
+    live = [
         Candidate(known.get(candidate.memory.id, candidate.memory), candidate.arms)
         for candidate in candidates
         if candidate.memory.lexemes or candidate.memory.id in known
     ]
+    return live, None
 
 
-def similarities(candidates: Sequence[Candidate], asked: Asked, vectors: VectorStore) -> Mapping[str, float]:
+def similarities(
+    candidates: Sequence[Candidate], asked: Asked, vectors: VectorStore
+) -> tuple[Mapping[str, float], Warn | None]:
     """Give the cosine of every candidate to the question: found, or looked up in one query (D8).
 
-    A vector that belongs to an older text counts as none (D24).
+    A vector that belongs to an older text counts as none (D24). What could not be looked up is
+    missing, with a warning (D4).
     """
     current = [candidate for candidate in candidates if not candidate.memory.vector_pending]
     found = {c.memory.id: c.arms["vector"].score for c in current if "vector" in c.arms}
     missing = [c.memory.id for c in current if c.memory.id not in found]
     if asked.vector is None or not missing:
-        return found
+        return found, None
     try:
-        return found | dict(vectors.similarities(asked.vector, missing))
+        return found | dict(vectors.similarities(asked.vector, missing)), None
     except VectorsUnavailable:
-        return found
+        return found, VECTORS_DOWN
 
 
 def evidence_of(candidate: Candidate, asked: Asked, cosine: float) -> Evidence:

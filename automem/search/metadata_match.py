@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from automem.search.runtime_keywords import exactly
-from automem.utils.text import META_WORD, Analyzer, encode, fold, tokens
+from automem.search.runtime_keywords import MAX_GRAMS, exactly
+from automem.utils.text import META_WORD, Analyzer, Token, encode, fold, pairs, tokens
 
 _SEARCHABLE_TEXT = """
 source source_agent source_agents repo project tool surface applies_to trigger provider model
@@ -65,12 +65,16 @@ class _Asked:
 def metadata_terms_query(query: str) -> str:
     """Write the index query for memories whose metadata holds a telling word; '' when none tells."""
     analyzer = Analyzer()
-    codes = {
-        exactly(META_WORD + encode(analyzer.stem(token.text)))
-        for token in tokens(query)
-        if _tells(token.text, shortest=2) and not token.gram
-    }
-    return "|".join(sorted(codes)[:_MAX_TERMS])
+    telling = (token for token in tokens(query) if _tells(token.text, shortest=2))
+    terms = dict.fromkeys(_term(token, analyzer) for token in telling)
+    return "|".join(list(terms)[:_MAX_TERMS])
+
+
+def _term(token: Token, analyzer: Analyzer) -> str:
+    if not token.gram:
+        return exactly(META_WORD + encode(analyzer.stem(token.text)))
+    codes = [exactly(META_WORD + encode(pair)) for pair in pairs(token.text)[:MAX_GRAMS]]
+    return f"({' '.join(codes)})"
 
 
 def metadata_score(query: str, metadata: Mapping[str, Any]) -> float:

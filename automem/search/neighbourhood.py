@@ -17,7 +17,7 @@ from automem.search.order import score_key
 from automem.search.pool import Pool, Run, score_memories, with_relation
 from automem.search.runtime_recall_helpers import GRAPH_DOWN
 from automem.search.scope import outside
-from automem.search.types import ArmResult, Scored
+from automem.search.types import ArmResult, Scored, Warn
 from automem.stores.base import Link
 from automem.utils.scoring import clip
 
@@ -43,21 +43,23 @@ def spread_evidence(run: Run, pool: Pool, scope: Scope, services: Services) -> P
         return replace(pool, arms=(*pool.arms, ArmResult("keyword", warning=GRAPH_DOWN)))
     if not links:
         return pool
-    pulled = _pulled_in(run, pool, links, scope, services)
+    pulled, faults = _pulled_in(run, pool, links, scope, services)
     rows = {row.id: row for row in (*pool.scored, *pulled)}
     lifted = _lifted(links, {row_id: own_evidence(row) for row_id, row in rows.items()})
     scored = (
         with_relation(run, row, clip(lifted[row_id])) if row_id in lifted else row
         for row_id, row in rows.items()
     )
-    return replace(pool, scored=tuple(scored))
+    return replace(pool, scored=tuple(scored), faults=(*pool.faults, *faults))
 
 
-def _pulled_in(run: Run, pool: Pool, links: Sequence[Link], scope: Scope, services: Services) -> list[Scored]:
+def _pulled_in(
+    run: Run, pool: Pool, links: Sequence[Link], scope: Scope, services: Services
+) -> tuple[tuple[Scored, ...], tuple[Warn, ...]]:
     """Score the neighbours that no arm found, as far as they are in the scope."""
     new: dict[str, Memory] = {link.other.id: link.other for link in links if link.other is not None}
     inside = [memory for memory in new.values() if not outside(memory, scope) and not memory.archived]
-    return list(score_memories(run, pool.asked, inside, services))
+    return score_memories(run, pool.asked, inside, services)
 
 
 def own_evidence(row: Scored) -> float:

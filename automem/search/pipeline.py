@@ -8,7 +8,7 @@ A recall issues a bounded number of store calls, whatever the number of results.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from automem.search.pool import Pool, Run, finish_look, look_without_text, start
 from automem.search.questions import plan_runs
 from automem.search.rules import WIDEST_POOL, RecallRules
 from automem.search.runtime_recall_helpers import GRAPH_DOWN
-from automem.search.runtime_relations import fetch_relations
+from automem.search.runtime_relations import expansion_key, fetch_relations
 from automem.search.state import Chains, replacement_chains
 from automem.search.types import (
     FloorReport,
@@ -87,8 +87,16 @@ def recall(request: RecallRequest, services: Services) -> RecallAnswer:
         entities=entities,
         fell_back=fills.ran,
         explained=explained,
-        warnings=tuple(dict.fromkeys(warnings)),
+        warnings=_each_once(warnings),
     )
+
+
+def _each_once(warnings: Sequence[Warn]) -> tuple[Warn, ...]:
+    """Keep the first warning of each code: a store that is away is said once."""
+    first: dict[str, Warn] = {}
+    for warning in warnings:
+        first.setdefault(warning.code, warning)
+    return tuple(first.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +150,8 @@ def _places_were_lost(found: Found) -> bool:
 
 def _together(first: Pool, wider: Pool) -> Pool:
     rows = {row.id: row for row in (*wider.scored, *first.scored)}
-    return Pool(tuple(rows.values()), (*first.arms, *wider.arms), first.asked)
+    faults = (*first.faults, *wider.faults)
+    return Pool(tuple(rows.values()), (*first.arms, *wider.arms), first.asked, faults)
 
 
 def _nobody_looked(pool: Pool) -> bool:
@@ -192,14 +201,20 @@ def finish(seeds: Seeds, expanded: Expanded, request: RecallRequest, rules: Reca
     rows: tuple[Scored, ...] = (*seeds.rows, *expanded.rows)
     biased = bool(rows) and request.sort == "score" and _wants_recency(request)
     if biased:
-        first = {row.id for row in seeds.rows}
-        lifted = sorted_results(with_recency_bias(rows, rules.temporal_weight), "score")
-        lifted = first_wanted(lifted, request)
-        rows = (*(r for r in lifted if r.id in first), *(r for r in lifted if r.id not in first))
+        rows = _biased(rows, {row.id for row in seeds.rows}, request, rules)
     kept, report = floored(rows, request)
     names = {row.id for row in kept}
     state = merged_reports([seeds.state, expanded.report])
     return Ranking(kept, state, biased, report, tuple(row for row in rows if row.id not in names))
+
+
+def _biased(
+    rows: Sequence[Scored], seeds: Collection[str], request: RecallRequest, rules: RecallRules
+) -> tuple[Scored, ...]:
+    lifted = with_recency_bias(rows, rules.temporal_weight)
+    first = sorted_results([row for row in lifted if row.id in seeds], "score")
+    others = sorted((row for row in lifted if row.id not in seeds), key=expansion_key)
+    return (*first_wanted(first, request), *others)
 
 
 def _wants_recency(request: RecallRequest) -> bool:

@@ -61,15 +61,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What one look brought, scored, in no order yet."""
+    """What one look brought, scored, in no order yet. ``faults`` are of the scoring, not of an arm."""
 
     scored: tuple[Scored, ...]
     arms: tuple[ArmResult, ...]
     asked: Asked
+    faults: tuple[Warn, ...] = ()
 
     @property
     def warnings(self) -> tuple[Warn, ...]:
-        return tuple(dict.fromkeys(arm.warning for arm in self.arms if arm.warning))
+        return tuple(dict.fromkeys([*(arm.warning for arm in self.arms if arm.warning), *self.faults]))
 
     @property
     def saturated(self) -> bool:
@@ -114,8 +115,8 @@ def finish_look(look: Look, services: Services) -> Pool:
     rarity = rarity or equal_rarity(run.keywords)
     asked = Asked(run.text, run.keywords, rarity, vector, run.rules.tag_cap, run.rules.metadata_enabled)
     also = [find.memory for find in context.finds]
-    scored = score_all(run, asked, merge_arms(arms, also), services)
-    return Pool(scored, (*arms, replace(context, finds=())), asked)
+    scored, faults = score_all(run, asked, merge_arms(arms, also), services)
+    return Pool(scored, (*arms, replace(context, finds=())), asked, faults)
 
 
 def _within_time(arm: ArmName, future: Future[tuple[Found, ArmResult]]) -> tuple[Found | None, ArmResult]:
@@ -191,17 +192,21 @@ def look_without_text(run: Run, scope: Scope, sizes: PoolSizes, services: Servic
     _, context = _context_memories(run, scope, services)
     asked = Asked("", run.keywords, equal_rarity(run.keywords), None)
     also = [find.memory for find in context.finds]
-    return Pool(score_all(run, asked, merge_arms(arms, also), services), arms, asked)
+    scored, faults = score_all(run, asked, merge_arms(arms, also), services)
+    return Pool(scored, arms, asked, faults)
 
 
-def score_all(run: Run, asked: Asked, found: Sequence[Candidate], services: Services) -> tuple[Scored, ...]:
-    """Take the graph's values, look up missing cosines, and score every candidate."""
-    candidates = hydrate(found, services.graph)
-    cosines = similarities(candidates, asked, services.vectors)
-    return tuple(
+def score_all(
+    run: Run, asked: Asked, found: Sequence[Candidate], services: Services
+) -> tuple[tuple[Scored, ...], tuple[Warn, ...]]:
+    """Take the graph's values, look up missing cosines, and score every candidate; says what failed."""
+    candidates, no_graph = hydrate(found, services.graph)
+    cosines, no_vectors = similarities(candidates, asked, services.vectors)
+    rows = tuple(
         score(run, candidate, evidence_of(candidate, asked, cosines.get(candidate.memory.id, 0.0)))
         for candidate in candidates
     )
+    return rows, tuple(filter(None, (no_graph, no_vectors)))
 
 
 def wanted_by_id(run: Run, pool: Pool, services: Services) -> Pool:
@@ -214,8 +219,8 @@ def wanted_by_id(run: Run, pool: Pool, services: Services) -> Pool:
         memories = services.graph.get_many(missing)
     except GraphUnavailable:
         return replace(pool, arms=(*pool.arms, ArmResult("keyword", warning=GRAPH_DOWN)))
-    rows = score_memories(run, pool.asked, tuple(memories.values()), services)
-    return replace(pool, scored=(*pool.scored, *rows))
+    rows, faults = score_memories(run, pool.asked, tuple(memories.values()), services)
+    return replace(pool, scored=(*pool.scored, *rows), faults=(*pool.faults, *faults))
 
 
 def score(run: Run, candidate: Candidate, evidence: Evidence) -> Scored:
@@ -233,9 +238,9 @@ def score(run: Run, candidate: Candidate, evidence: Evidence) -> Scored:
 
 def score_memories(
     run: Run, asked: Asked, memories: Sequence[Memory], services: Services
-) -> tuple[Scored, ...]:
-    """Score memories that no arm found, by what the question finds in them."""
-    return score_all(run, asked, merge_arms((), memories), services) if memories else ()
+) -> tuple[tuple[Scored, ...], tuple[Warn, ...]]:
+    """Score memories that no arm found, by what the question finds in them; says what failed."""
+    return score_all(run, asked, merge_arms((), memories), services) if memories else ((), ())
 
 
 def with_relation(run: Run, row: Scored, relation: float) -> Scored:

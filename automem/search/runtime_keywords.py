@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from automem.utils.text import (
     PART,
@@ -21,6 +21,7 @@ from automem.utils.text import (
     Analyzer,
     Token,
     encode,
+    fold,
     pairs,
     tokens,
 )
@@ -57,14 +58,15 @@ class Keyword:
     """One thing that a query asks for.
 
     ``text`` is how it is echoed. ``phrase`` is the run of stems that must stand in the lexemes,
-    ``prefix`` the beginning of a word that also counts (empty where only whole words do).
+    ``prefix`` the beginning of a word that also counts (empty where only whole words do), ``parts``
+    the pieces and joined forms of identifiers that count too.
     ``whole`` is false for a part of an identifier or of a run of CJK characters.
     """
 
     text: str
     phrase: str
     prefix: str
-    joined: str
+    parts: tuple[str, ...]
     tag_phrase: str
     index_query: str
     whole: bool = True
@@ -111,9 +113,10 @@ class Rarity:
 def extract_keywords(query: str) -> Keywords:
     """Read a query: any punctuation is text, never syntax (D10)."""
     analyzer = Analyzer()
-    groups = _identifiers(query, list(tokens(query)))
+    text = query if query.isascii() else unicodedata.normalize("NFKC", query)
+    groups = _identifiers(text, list(tokens(text)))
     telling = [index for index, group in enumerate(groups) if not _is_stopword(group)]
-    read = {index: _group_keywords(groups[index], analyzer) for index in telling or range(len(groups))}
+    read = {index: _group_keywords(groups[index], text, analyzer) for index in telling or range(len(groups))}
     found: dict[str, Keyword] = {}
     for keyword in (keyword for keywords in read.values() for keyword in keywords):
         found.setdefault(keyword.phrase, keyword)
@@ -126,9 +129,8 @@ def _is_stopword(group: Sequence[Token]) -> bool:
     return len(group) == 1 and group[0].text in STOPWORDS
 
 
-def _identifiers(query: str, words: Sequence[Token]) -> list[list[Token]]:
+def _identifiers(text: str, words: Sequence[Token]) -> list[list[Token]]:
     """Group words that only connectors part: ``kx-ams-07b`` is one thing in three words."""
-    text = query if query.isascii() else unicodedata.normalize("NFKC", query)
     groups: list[list[Token]] = []
     for word in words:
         gap = text[groups[-1][-1].end : word.start] if groups else " "
@@ -140,34 +142,19 @@ def _identifiers(query: str, words: Sequence[Token]) -> list[list[Token]]:
     return groups
 
 
-def _group_keywords(group: Sequence[Token], analyzer: Analyzer) -> list[Keyword]:
+def _group_keywords(group: Sequence[Token], text: str, analyzer: Analyzer) -> list[Keyword]:
     if len(group) == 1 and group[0].gram:
         return _gram_keywords(group[0].text)
     if len(group) == 1:
-        return _word_keywords(group[0], analyzer)
-    whole = _identifier_keyword(group, analyzer)
-    parts = [_part(_word_keyword(word, analyzer)) for word in group if _worth_alone(word)]
+        return [_word_keyword(group[0], analyzer)]
+    written = fold(text[group[0].start : group[-1].end])
+    whole = _identifier_keyword(group, written, analyzer)
+    parts = [replace(_word_keyword(word, analyzer), whole=False) for word in group if _worth_alone(word)]
     return [whole, *parts]
 
 
 def _worth_alone(word: Token) -> bool:
     return len(word.text) > 1 and word.text not in STOPWORDS
-
-
-def _part(keyword: Keyword) -> Keyword:
-    return Keyword(
-        keyword.text,
-        keyword.phrase,
-        keyword.prefix,
-        keyword.joined,
-        keyword.tag_phrase,
-        keyword.index_query,
-        whole=False,
-    )
-
-
-def _word_keywords(word: Token, analyzer: Analyzer) -> list[Keyword]:
-    return [_word_keyword(word, analyzer)]
 
 
 def _word_keyword(word: Token, analyzer: Analyzer) -> Keyword:
@@ -182,7 +169,7 @@ def _word_keyword(word: Token, analyzer: Analyzer) -> Keyword:
         text=word.text,
         phrase=_run(STEM, [stem]),
         prefix=f" {WORD}{prefix}" if prefix else "",
-        joined=f" {PART}{code} ",
+        parts=tuple(f" {PART}{piece} " for piece in dict.fromkeys((code, stem))),
         tag_phrase=f" {TAG_WORD}{stem} ",
         index_query=f"({'|'.join(terms)})",
     )
@@ -193,23 +180,24 @@ def _has_prefix(word: str) -> bool:
     return word.isalnum() and (len(word) >= 3 or (len(word) == 2 and any(c.isdigit() for c in word)))
 
 
-def _identifier_keyword(group: Sequence[Token], analyzer: Analyzer) -> Keyword:
+def _identifier_keyword(group: Sequence[Token], written: str, analyzer: Analyzer) -> Keyword:
     stems = [encode(analyzer.stem(word.text)) for word in group]
-    joined = PART + encode("".join(word.text for word in group))
+    joined = encode("".join(word.text for word in group))
+    forms = (PART + joined, WORD + joined)
     every = " ".join(f"({exactly(STEM + stem)}|{exactly(TAG_WORD + stem)})" for stem in stems)
     return Keyword(
-        text="-".join(word.text for word in group),
+        text=written,
         phrase=_run(STEM, stems),
         prefix="",
-        joined=f" {joined} ",
+        parts=tuple(f" {form} " for form in forms),
         tag_phrase=_run(TAG_WORD, stems),
-        index_query=f"(({every})|{exactly(joined)})",
+        index_query=f"(({every})|{'|'.join(map(exactly, forms))})",
     )
 
 
 def _gram_keywords(run: str) -> list[Keyword]:
     """Give the run as a whole and, of more than two characters, its pairs (found by substring)."""
-    pieces = pairs(run) if len(run) > 2 else []
+    pieces = dict.fromkeys(pairs(run)) if len(run) > 2 else ()
     whole = _gram_keyword(run, whole=True)
     return [whole, *(_gram_keyword(piece, whole=False) for piece in pieces)]
 
@@ -219,8 +207,7 @@ def _gram_keyword(run: str, whole: bool) -> Keyword:
     codes = [encode(pair) for pair in pairs(run)]
     kinds = (PART, TAG_WORD) if len(run) > 1 else (STEM, TAG_WORD)
     every = " ".join(f"({'|'.join(exactly(kind + code) for kind in kinds)})" for code in codes[:MAX_GRAMS])
-    tag_phrase = f" {TAG_WORD}{codes[0]} " if len(codes) == 1 else ""
-    return Keyword(run, _run(STEM, stems), "", "", tag_phrase, f"({every})", whole)
+    return Keyword(run, _run(STEM, stems), "", (), _run(TAG_WORD, codes), f"({every})", whole)
 
 
 def exactly(token: str) -> str:
@@ -234,7 +221,8 @@ def _run(kind: str, codes: Sequence[str]) -> str:
 
 def _holds_in_content(keyword: Keyword, lexemes: str) -> bool:
     """Say whether it stands there as a whole word, by its stem, or as the beginning of a word."""
-    return any(piece and piece in lexemes for piece in (keyword.phrase, keyword.prefix, keyword.joined))
+    pieces = (keyword.phrase, keyword.prefix, *keyword.parts)
+    return any(piece and piece in lexemes for piece in pieces)
 
 
 def _holds_in_tags(keyword: Keyword, lexemes: str) -> bool:

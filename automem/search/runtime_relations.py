@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from automem import relations
 from automem.errors import GraphUnavailable
 from automem.models import Memory, Relation, Scope
 from automem.search.order import score_key
@@ -18,19 +19,7 @@ if TYPE_CHECKING:
 
 Neighbours = Sequence[tuple[Relation, Memory]]
 
-AUTHORABLE = (
-    "CONTRADICTS",
-    "DERIVED_FROM",
-    "EVOLVED_INTO",
-    "EXEMPLIFIES",
-    "INVALIDATED_BY",
-    "LEADS_TO",
-    "OCCURRED_BEFORE",
-    "PART_OF",
-    "PREFERS_OVER",
-    "REINFORCES",
-    "RELATES_TO",
-)
+AUTHORABLE = relations.AUTHORABLE
 """The relation types that clients may make (memory-api.md 7.1), sorted."""
 
 SEED_SHARE = 0.25
@@ -78,8 +67,8 @@ def expand_relations(
         reached = services.graph.neighbours([seed.id for seed in seeds], edges)
     except GraphUnavailable:
         return [], RELATIONS_MISSING
-    rows = _scored_bridges(_by_memory(reached), seeds, run, pool, services)
-    return sorted(rows, key=score_key)[: expansion.limit], None
+    rows, faults = _scored_bridges(_by_memory(reached), seeds, run, pool, services)
+    return sorted(rows, key=expansion_key)[: expansion.limit], next(iter(faults), None)
 
 
 def _by_memory(reached: Sequence[Neighbour]) -> dict[str, list[Neighbour]]:
@@ -95,11 +84,11 @@ def _scored_bridges(
     run: Run,
     pool: Pool,
     services: Services,
-) -> list[Scored]:
+) -> tuple[list[Scored], tuple[Warn, ...]]:
     memories = [group[0].memory for group in groups.values()]
     places = {seed.id: (rank, seed) for rank, seed in enumerate(seeds)}
-    scored = score_memories(run, pool.asked, memories, services)
-    return [_bridge(run, row, _edges(groups[row.id], places)) for row in scored]
+    scored, faults = score_memories(run, pool.asked, memories, services)
+    return [_bridge(run, row, _edges(groups[row.id], places)) for row in scored], faults
 
 
 def _bridge(run: Run, row: Scored, via: tuple[Via, ...]) -> Scored:
@@ -133,3 +122,9 @@ def relation_score(via: Sequence[Via]) -> float:
 def is_bridge(via: Sequence[Via]) -> bool:
     """Say whether the edges come from two seeds or more."""
     return len({entry.from_id for entry in via}) > 1
+
+
+def expansion_key(row: Scored) -> tuple[object, ...]:
+    """Give the key of the order among expansions: bridges, what relations reached once, entities; by
+    score within each (D11, seed: "bridges first, then entity expansion")."""
+    return (row.match_type == "entity_expansion", not is_bridge(row.via), *score_key(row))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from automem.models import Memory
@@ -43,8 +44,17 @@ def state_reason(memory: Memory, chains: Chains, now: datetime) -> StateReason |
     return "superseded" if active_replacement(memory.id, chains, now) else None
 
 
-def head_of_chain(memory_id: str, chains: Chains, now: datetime) -> tuple[Replacement, Memory] | None:
-    """Follow replacements to the last one; gives the first hop and the head.
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A chain from its first hop to its head; ``ended`` is false where only ``MAX_HOPS`` stopped it."""
+
+    first: Replacement
+    head: Memory
+    ended: bool
+
+
+def head_of_chain(memory_id: str, chains: Chains, now: datetime) -> Walk | None:
+    """Follow replacements to the last one, None when there is none.
 
     Stops after ``MAX_HOPS`` or where the chain would return to a memory already seen.
     """
@@ -56,10 +66,10 @@ def head_of_chain(memory_id: str, chains: Chains, now: datetime) -> tuple[Replac
     for _ in range(MAX_HOPS - 1):
         step = active_replacement(head.id, chains, now)
         if step is None or step.new.id in seen:
-            break
+            return Walk(first, head, ended=True)
         head = step.new
         seen.add(head.id)
-    return first, head
+    return Walk(first, head, ended=active_replacement(head.id, chains, now) is None)
 
 
 def replacement_chains(memories: Sequence[Memory], graph: GraphStore) -> Chains:

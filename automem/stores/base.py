@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from automem.models import Memory, MemoryDraft, Relation, Scope, Sort
+from automem.stores.edges import EdgeStore
+from automem.stores.payload import PointMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,10 @@ class StoreIdentity:
     embedding_model: str
     dimension: int
     analysis: int
+    generation: str = ""
+    """Which of the vector stores side by side holds its vectors."""
+    previous: str | None = None
+    """The one that did before a change of the model and is still to be removed; None: none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,7 @@ class Preference:
     relation: Relation
 
 
-class GraphStore(Protocol):
+class GraphStore(EdgeStore, Protocol):
     """The canonical store. A memory exists if and only if its node does (storage.md 1)."""
 
     def ping(self) -> None: ...
@@ -164,7 +170,8 @@ class GraphStore(Protocol):
     def delete(self, memory_ids: Sequence[str]) -> list[str]:
         """Remove nodes with all their edges and receipts; give the ids that existed.
 
-        The same write leaves a tombstone for each: its vector is still to be removed.
+        The same write leaves a tombstone for each: its vector is still to be removed. Memories that
+        they had replaced owe their payload.
         """
         ...
 
@@ -209,6 +216,11 @@ class GraphStore(Protocol):
 
     def pending_vector_count(self) -> int: ...
 
+    def owe(self, memory_ids: Sequence[str], debt: Literal["vector", "payload"]) -> int:
+        """Mark memories as owing the vector store, due now; give how many there are. A vector that is
+        owed stays so. The revision grows, so that a ``vector_done`` on its way does not clear it."""
+        ...
+
     # read
     def get_many(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
         """Give the memories that exist, by id, in one query."""
@@ -218,6 +230,14 @@ class GraphStore(Protocol):
 
     def ids(self, after: str, limit: int, excluded_types: Sequence[str]) -> list[str]:
         """Give ids greater than ``after`` in ascending order: pages for drift checks."""
+        ...
+
+    def existing(self, memory_ids: Sequence[str]) -> set[str]:
+        """Give the ids of these that exist, of whatever type."""
+        ...
+
+    def newest_ids(self, limit: int | None) -> list[str]:
+        """Give the ids of all memories with a text, newest timestamp first, at most ``limit``."""
         ...
 
     # search (runtime: no query scans all memories)
@@ -328,6 +348,10 @@ class VectorStore(Protocol):
         ...
 
     def vectors(self, memory_ids: Sequence[str]) -> dict[str, Sequence[float]]: ...
+
+    def marks(self, memory_ids: Sequence[str]) -> dict[str, PointMark]:
+        """Tell of each point, by the id asked for, what it was made of; absent points are left out."""
+        ...
 
     def count(self, excluded_types: Sequence[str]) -> int: ...
 

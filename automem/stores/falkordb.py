@@ -12,6 +12,7 @@ from automem.stores import cypher
 from automem.stores import falkordb_queries as texts
 from automem.stores.base import Hit, PendingVector, Receipt, Replacement, StoreIdentity
 from automem.stores.cypher import Conditions
+from automem.stores.falkordb_associations import Associations
 from automem.stores.falkordb_connection import (
     Connection,
     Limits,
@@ -22,16 +23,18 @@ from automem.stores.falkordb_connection import (
 )
 from automem.stores.falkordb_edges import newness, read_edge
 from automem.stores.falkordb_insights import Insights
+from automem.stores.falkordb_repair import Repair
 from automem.stores.falkordb_schema import ensure_schema
+from automem.stores.falkordb_tagged import TagLists
 from automem.stores.falkordb_traversal import Traversal
-from automem.stores.node import changed_node, derived, draft_node, read_memory, storable, storable_key
+from automem.stores.node import changed_node, derived, draft_node, read_memory, receipt_node, storable
 from automem.utils.text import ANALYSIS_VERSION
 from automem.utils.time import to_epoch
 
 _SEARCH = "CALL db.idx.fulltext.queryNodes('Memory', $query) YIELD node AS m, score WITH m, score"
 
 
-class FalkorDBGraph(Traversal, Insights):
+class FalkorDBGraph(Traversal, Associations, TagLists, Repair, Insights):
     """``GraphStore`` on one graph of a FalkorDB server. Thread-safe.
 
     Nothing is asked of the server before the first use (or ``prepare``); the indexes are made then,
@@ -60,6 +63,10 @@ class FalkorDBGraph(Traversal, Insights):
             ensure_schema(self._connection)
             self._prepared_at = servers
 
+    def beside(self) -> Connection:
+        """Give another way to the same server, for what is no query of the graph."""
+        return self._connection.beside()
+
     def ping(self) -> None:
         self._read("RETURN 1")
 
@@ -76,6 +83,8 @@ class FalkorDBGraph(Traversal, Insights):
             embedding_model=storable(identity.embedding_model, "embedding_model"),
             dimension=identity.dimension,
             analysis=identity.analysis,
+            generation=identity.generation,
+            previous=identity.previous,
         )
 
     # write
@@ -86,7 +95,7 @@ class FalkorDBGraph(Traversal, Insights):
         given = [row["id"] for row in rows]
         if len(set(given)) < len(given):
             raise Conflict("The same id was given twice")
-        answer = self._write(texts.CREATE, rows=rows, receipts=[_receipt_node(r) for r in receipts])
+        answer = self._write(texts.CREATE, rows=rows, receipts=[receipt_node(r) for r in receipts])
         if not answer or sorted(answer[0][0]) != sorted(given):
             raise GraphUnavailable("FalkorDB did not confirm the write")
 
@@ -277,12 +286,3 @@ def _edges(rows: Rows) -> dict[str, list[tuple[Relation, Memory]]]:
 
 def _derivation(memory: Memory) -> dict[str, Any]:
     return {"id": memory.id, "revision": memory.revision, "derived": derived(memory.properties)}
-
-
-def _receipt_node(receipt: Receipt) -> dict[str, Any]:
-    node = {
-        "key": storable_key(receipt.key, "Idempotency-Key"),
-        "fingerprint": storable(receipt.fingerprint, "fingerprint"),
-        "answer": storable(receipt.answer, "answer"),
-    }
-    return node if receipt.expires is None else node | {"expires": receipt.expires}

@@ -111,6 +111,10 @@ class Connection:
         with self._errors_mapped():
             return self._connected().execute_command(*arguments)
 
+    def beside(self) -> Connection:
+        """Give a connection to the same graph with a pool of its own, not yet connected."""
+        return Connection(self._address, self.graph, self.limits)
+
     def close(self) -> None:
         """Close all connections; using it again opens new ones."""
         with self._lock:

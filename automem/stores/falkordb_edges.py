@@ -6,15 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from automem.models import Memory, Relation, as_number
+from automem.relations import DISCOVERED, LEGACY_KINDS
 from automem.stores.node import plain, read_memory
 from automem.utils.time import epoch_of
 
-# Edges that an older service made under names of their own (storage.md 2.2).
-LEGACY_KINDS: Mapping[str, str] = {
-    "EXPLAINS": "explains",
-    "SHARES_THEME": "shares_theme",
-    "PARALLEL_CONTEXT": "parallel_context",
-}
 _STRENGTHS = ("strength", "score", "confidence", "similarity", "count")
 
 
@@ -32,7 +27,7 @@ def read_relation(source_id: str, target_id: str, label: str, stored: Mapping[st
     return Relation(
         source_id=source_id,
         target_id=target_id,
-        type="DISCOVERED" if label in LEGACY_KINDS else label,
+        type=DISCOVERED if label in LEGACY_KINDS else label,
         strength=_strength(properties),
         kind=_kind(label, properties),
         updated_at=updated if isinstance(updated, str) else None,
@@ -57,4 +52,4 @@ def _kind(label: str, properties: Mapping[str, Any]) -> str | None:
     if label in LEGACY_KINDS:
         return LEGACY_KINDS[label]
     kind = properties.get("kind")
-    return kind.lower() if label == "DISCOVERED" and isinstance(kind, str) else None
+    return kind.lower() if label == DISCOVERED and isinstance(kind, str) else None

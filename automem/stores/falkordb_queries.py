@@ -5,6 +5,10 @@ from automem.stores.cypher import REPLACED
 PUBLIC = f"properties(m), {REPLACED}"
 """How a memory ``m`` is given: a map, which needs none of the driver's cached names, and its state."""
 
+OWES_PAYLOAD = "old._rev = coalesce(old._rev, 0) + 1, old._pending = coalesce(old._pending, 'payload')"
+"""Marks a memory whose being replaced may have changed. The revision keeps a ``vector_done`` that is
+on its way from clearing the new debt."""
+
 CREATE = """
 UNWIND $rows AS row CREATE (m:Memory) SET m = row, m._seq = timestamp() * 1000 + row._seq
 WITH collect(m.id) AS ids
@@ -19,10 +23,13 @@ SET m += $changes
 SET m._pending = CASE WHEN m._pending = 'vector' THEN 'vector' ELSE $owed END
 RETURN m.id"""
 
-DELETE = """
-MATCH (m:Memory) WHERE m.id IN $ids WITH m, m.id AS id DETACH DELETE m
+# What a deleted memory had replaced is no longer so: its payload must say that.
+DELETE = f"""
+MATCH (m:Memory) WHERE m.id IN $ids WITH m, m.id AS id
+OPTIONAL MATCH (old:Memory)-[:INVALIDATED_BY|EVOLVED_INTO]->(m) SET {OWES_PAYLOAD}
+WITH DISTINCT m, id DETACH DELETE m
 WITH collect(DISTINCT id) AS ids
-FOREACH (id IN ids | MERGE (t:Tombstone {id: id}) SET t.at = timestamp())
+FOREACH (id IN ids | MERGE (t:Tombstone {{id: id}}) SET t.at = timestamp())
 WITH ids OPTIONAL MATCH (k:IdempotencyKey) WHERE k.key IN [id IN ids | 'id:' + id] DELETE k
 RETURN DISTINCT ids"""
 
@@ -51,10 +58,13 @@ VECTOR_FAILED = """
 MATCH (m:Memory) WHERE m.id IN $ids AND m._pending IN ['vector', 'payload']
 SET m._attempts = coalesce(m._attempts, 0) + 1, m._retry_at = $retry_at"""
 
-IDENTITY = "MATCH (s:StoreIdentity {id: 'store'}) RETURN s.embedding_model, s.dimension, s.analysis"
+IDENTITY = """
+MATCH (s:StoreIdentity {id: 'store'})
+RETURN s.embedding_model, s.dimension, s.analysis, coalesce(s.generation, ''), s.previous"""
 RECORD_IDENTITY = """
 MERGE (s:StoreIdentity {id: 'store'})
-SET s.embedding_model = $embedding_model, s.dimension = $dimension, s.analysis = $analysis"""
+SET s.embedding_model = $embedding_model, s.dimension = $dimension, s.analysis = $analysis,
+    s.generation = $generation, s.previous = $previous"""
 
 GET_MANY = f"MATCH (m:Memory) WHERE m.id IN $ids RETURN {PUBLIC}"
 COUNT = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -36,10 +37,24 @@ WITH s.id AS seed, collect([type(r), weight, m])[0..$limit] AS edges
 UNWIND edges AS edge WITH seed, edge[0] AS label, edge[1] AS weight, edge[2] AS m
 RETURN seed, m.id, label, weight, CASE WHEN m.id IN $known THEN null ELSE properties(m) END, {REPLACED}"""
 
+# Aliases written by others may be JSON text; either type would be an error where the other is expected.
 ENTITIES = """
 MATCH (e:Entity) WHERE e.merged_into IS NULL AND e.identity IS NOT NULL
-AND (e.slug IN $slugs OR any(name IN coalesce(e.aliases, []) WHERE name IN $slugs))
+WITH e, CASE WHEN typeOf(e.aliases) = 'List' THEN e.aliases ELSE [] END AS names,
+CASE WHEN typeOf(e.aliases) = 'String' THEN e.aliases ELSE '' END AS text
+WHERE e.slug IN $slugs OR any(name IN names WHERE name IN $slugs)
+OR any(slug IN $slugs WHERE text CONTAINS ('"' + slug + '"'))
 RETURN properties(e) ORDER BY e.slug, e.id"""
+_ENTITY_FIELDS = (
+    "id",
+    "slug",
+    "category",
+    "name",
+    "aliases",
+    "identity",
+    "identity_source_count",
+    "identity_updated_at",
+)
 
 _PLACES = "m.id, m._scope, m._ts, coalesce(m._seq, 0)"
 PLACES = f"MATCH (m:Memory) WHERE m.id IN $ids AND m._ts > -1e300 RETURN {_PLACES}"
@@ -73,7 +88,7 @@ class Traversal:
 
     def entities(self, slugs: Sequence[str]) -> list[Mapping[str, Any]]:
         rows = self._read(ENTITIES, slugs=list(slugs)) if slugs else []
-        return [{name: plain(value) for name, value in row[0].items()} for row in rows]
+        return [_entity(row[0]) for row in rows]
 
     def link_conversation(self, memory_ids: Sequence[str], at: str) -> int:
         """Link memories to those before them in their conversation; gives the number of edges."""
@@ -136,9 +151,11 @@ def _tag_conditions(scope: Scope) -> Conditions:
     if not tags:
         return Conditions()
     stored = "_prefixes" if scope.tag_match == "prefix" else "_tags"
-    quantifier = "all" if scope.tag_mode == "all" else "any"
-    clause = f"{quantifier}(tag IN $wanted_tags WHERE tag IN coalesce(m.{stored}, []))"
-    return Conditions((clause,), {"wanted_tags": tags})
+    # One test per tag: any(tag IN $tags WHERE tag IN m.…) is always false behind an edge in FalkorDB 4.
+    params = {f"wanted_tag_{index}": tag for index, tag in enumerate(tags)}
+    tests = [f"${name} IN coalesce(m.{stored}, [])" for name in params]
+    joined = (" AND " if scope.tag_mode == "all" else " OR ").join(tests)
+    return Conditions((f"({joined})",), params)
 
 
 def _neighbours(edges: EdgeFilter, inside: Conditions) -> str:
@@ -153,6 +170,20 @@ def _neighbours(edges: EdgeFilter, inside: Conditions) -> str:
         "UNWIND edges AS edge WITH seed, edge[0] AS r, edge[1] AS m "
         f"RETURN seed, startNode(r).id, endNode(r).id, type(r), properties(r), {_OTHER}"
     )
+
+
+def _entity(node: Mapping[str, Any]) -> dict[str, Any]:
+    known = {**node, "aliases": _aliases(node.get("aliases"))}
+    return {name: plain(known[name]) for name in _ENTITY_FIELDS if name in known}
+
+
+def _aliases(value: Any) -> list[str]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return []
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
 def _neighbour(row: list[Any]) -> Neighbour:

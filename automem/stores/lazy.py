@@ -10,6 +10,7 @@ from automem.errors import StartupError, VectorsUnavailable
 from automem.models import Memory, Scope
 from automem.stores.base import Hit, VectorPoint, VectorStore
 from automem.stores.open_vectors import QdrantServer, open_server
+from automem.stores.payload import PointMark
 from automem.stores.vector_values import check_dimension
 
 _log = logging.getLogger(__name__)
@@ -60,6 +61,9 @@ class LazyServerVectors:
 
     def vectors(self, memory_ids: Sequence[str]) -> dict[str, Sequence[float]]:
         return self._store().vectors(memory_ids)
+
+    def marks(self, memory_ids: Sequence[str]) -> dict[str, PointMark]:
+        return self._store().marks(memory_ids)
 
     def count(self, excluded_types: Sequence[str]) -> int:
         return self._store().count(excluded_types)

@@ -17,6 +17,7 @@ from typing import Any
 
 from automem.errors import InvalidInput
 from automem.models import Memory, MemoryDraft
+from automem.stores.base import Receipt
 from automem.utils.tags import canonical_tag, tag_prefixes
 from automem.utils.text import ANALYSIS_VERSION, document_lexemes
 from automem.utils.time import epoch_of
@@ -76,6 +77,19 @@ def changed_node(memory: Memory, changes: Mapping[str, Any]) -> Properties:
     if merged.get("content") == memory.properties.get("content"):
         return node | {"_pending": PAYLOAD}
     return node | {"_pending": VECTOR, "_attempts": None, "_retry_at": None, "_embedding": None}
+
+
+def receipt_node(receipt: Receipt) -> Properties:
+    """Give all properties of a node that keeps the answer of a write.
+
+    :raises InvalidInput: as ``storable_key`` and ``storable`` do.
+    """
+    node = {
+        "key": storable_key(receipt.key, "Idempotency-Key"),
+        "fingerprint": storable(receipt.fingerprint, "fingerprint"),
+        "answer": storable(receipt.answer, "answer"),
+    }
+    return node if receipt.expires is None else node | {"expires": receipt.expires}
 
 
 def derived(public: Mapping[str, Any]) -> Properties:

@@ -56,6 +56,20 @@ def open_server(server: QdrantServer, dimension: int) -> VectorStore:
     return QdrantServerVectors.open(client, server.collection, dimension, server.ensure_indexes)
 
 
+def replace_collection(server: QdrantServer, old: str, new: str) -> None:
+    """Remove a collection, then let the server's collection name lead to another where it is not its own.
+
+    :raises VectorsUnavailable: when the server does not answer.
+    """
+    from automem.stores.qdrant import connect, retire_collection
+
+    client = connect(checked_url(server.url), server.api_key, server.timeout)
+    try:
+        retire_collection(client, server.collection, old, new)
+    finally:
+        client.close()
+
+
 def checked_url(url: str) -> str:
     """Give a URL of a server as it is, once it has a scheme of the web and a host.
 

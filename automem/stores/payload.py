@@ -2,7 +2,9 @@
 
 Beside the public fields of storage.md 3 it holds what filters compare: ``_tags`` (canonical tags),
 ``_ts``, ``_updated``, ``_from``, ``_until`` (Unix seconds), and ``_replaced`` and ``_archived``, which
-are 1 or absent: the embedded engine's Python binding reads booleans in filters as numbers.
+are 1 or absent: the embedded engine's Python binding reads booleans in filters as numbers. What is
+stored also bears marks, ``_text`` and ``_all``, by which a drift check sees without reading it whether
+the text of the vector and the payload are those of the graph.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from automem.models import JSON, Memory
@@ -57,6 +61,55 @@ def to_payload(memory: Memory) -> dict[str, JSON]:
     epochs = {name: epoch_of(memory.properties.get(source)) for name, source in EPOCHS}
     payload = {name: _plain(value) for name, value in (copied | derived | epochs).items()}
     return {name: value for name, value in payload.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class PointMark:
+    """What a point was made of: digests of the text of its vector, and of the rest of its payload.
+
+    ``payload`` is '' for a point that others have written.
+    """
+
+    text: str
+    payload: str
+
+
+TEXT_MARK, PAYLOAD_MARK = MARKS = ("_text", "_all")
+
+
+def stored_payload(memory: Memory) -> dict[str, JSON]:
+    """Give the payload with the marks of it, as the stores keep it."""
+    payload = to_payload(memory)
+    return payload | {TEXT_MARK: _text_digest(memory.content), PAYLOAD_MARK: _payload_digest(payload)}
+
+
+def mark_of(memory: Memory) -> PointMark:
+    """Give the mark that the point of this memory ought to bear."""
+    return PointMark(_text_digest(memory.content), _payload_digest(to_payload(memory)))
+
+
+def read_mark(payload: Mapping[str, Any] | None) -> PointMark:
+    """Read a point's mark; without one, its own ``content`` tells what its vector was made of."""
+    found = payload or {}
+    text = found.get(TEXT_MARK)
+    if isinstance(text, str):
+        return PointMark(text, str(found.get(PAYLOAD_MARK, "")))
+    content = found.get("content")
+    return PointMark(_text_digest(content if isinstance(content, str) else ""), "")
+
+
+def _text_digest(content: str) -> str:
+    return _digest(content.encode("utf-8", "replace"))
+
+
+def _payload_digest(payload: Mapping[str, JSON]) -> str:
+    """Digest all but the time of the last access, which is not kept in step (storage.md 5)."""
+    kept = {name: value for name, value in payload.items() if name != "last_accessed"}
+    return _digest(json.dumps(kept, sort_keys=True).encode())
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=12).hexdigest()
 
 
 def from_payload(memory_id: str, payload: Mapping[str, Any] | None) -> Memory:

@@ -14,7 +14,7 @@ from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 from automem.errors import StartupError, VectorsUnavailable
 from automem.models import Memory, Scope
 from automem.stores.base import Hit, VectorPoint
-from automem.stores.payload import from_payload, to_payload
+from automem.stores.payload import MARKS, PointMark, from_payload, read_mark, stored_payload
 from automem.stores.qdrant_filter import (
     PAYLOAD_INDEXES,
     AnyOf,
@@ -71,7 +71,7 @@ class QdrantServerVectors:
             models.PointStruct(
                 id=new_point_id(point.id),
                 vector=unit_vector(point.vector, self._dimension),
-                payload=to_payload(point.memory),
+                payload=stored_payload(point.memory),
             )
             for point in points
         ]
@@ -85,7 +85,7 @@ class QdrantServerVectors:
             # By filter, since the server answers 404 when a missing point is named.
             with _server():
                 self._client.overwrite_payload(
-                    self._collection, to_payload(memory), points=_having(known), wait=True
+                    self._collection, stored_payload(memory), points=_having(known), wait=True
                 )
 
     def delete(self, memory_ids: Sequence[str]) -> None:
@@ -140,6 +140,20 @@ class QdrantServerVectors:
             found = self._client.retrieve(self._collection, [*asked], with_payload=False, with_vectors=True)
         return {asked[str(point.id)]: plain_vector(point.vector) for point in found if point.vector}
 
+    def marks(self, memory_ids: Sequence[str]) -> dict[str, PointMark]:
+        asked = by_point_id(memory_ids)
+        found = self._payloads([*asked], MARKS)
+        # Points of others have no marks: only of those the text is read.
+        found |= self._payloads([point for point, payload in found.items() if not payload], ("content",))
+        return {asked[point]: read_mark(payload) for point, payload in found.items()}
+
+    def _payloads(self, point_ids: Sequence[str], fields: Sequence[str]) -> dict[str, models.Payload | None]:
+        if not point_ids:
+            return {}
+        with _server():
+            found = self._client.retrieve(self._collection, [*point_ids], with_payload=[*fields])
+        return {str(point.id): point.payload for point in found}
+
     def count(self, excluded_types: Sequence[str]) -> int:
         with _server():
             return self._client.count(
@@ -163,6 +177,25 @@ def connect(url: str, api_key: str | None = None, timeout: float | None = None) 
         timeout=None if timeout is None else math.ceil(timeout),
         check_compatibility=False,
     )
+
+
+def retire_collection(client: QdrantClient, public: str, old: str, new: str) -> None:
+    """Remove the collection ``old``; the name ``public`` is an alias of ``new`` then, or its own.
+
+    :raises VectorsUnavailable: when the server does not answer.
+    """
+    with _server():
+        if old != new and old in {found.name for found in client.get_collections().collections}:
+            client.delete_collection(old)
+        if public == new:
+            return
+        known = {found.alias_name for found in client.get_aliases().aliases}
+        changes: list[models.AliasOperations] = []
+        if public in known:
+            changes.append(models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=public)))
+        made = models.CreateAlias(collection_name=new, alias_name=public)
+        changes.append(models.CreateAliasOperation(create_alias=made))
+        client.update_collection_aliases(changes)
 
 
 @contextmanager

@@ -23,14 +23,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Self
+from typing import Any, Self
 
 import qdrant_edge as edge
 
 from automem.errors import StartupError, VectorsUnavailable
 from automem.models import Memory, Scope
 from automem.stores.base import Hit, VectorPoint
-from automem.stores.payload import from_payload, to_payload
+from automem.stores.payload import MARKS, PointMark, from_payload, read_mark, stored_payload
 from automem.stores.qdrant_filter import (
     PAYLOAD_INDEXES,
     AnyOf,
@@ -100,7 +100,7 @@ class EdgeVectors:
             edge.Point(
                 id=new_point_id(point.id),
                 vector=unit_vector(point.vector, self._dimension),
-                payload=to_payload(point.memory),
+                payload=stored_payload(point.memory),
             )
             for point in points
         ]
@@ -111,7 +111,7 @@ class EdgeVectors:
         if known:
             # By filter, since naming a missing point is an error of the engine.
             this = edge.Filter(must=[edge.HasIdCondition({*known})])
-            self._write(edge.UpdateOperation.overwrite_payload_by_filter(this, to_payload(memory)), 1)
+            self._write(edge.UpdateOperation.overwrite_payload_by_filter(this, stored_payload(memory)), 1)
 
     def delete(self, memory_ids: Sequence[str]) -> None:
         known = list(by_point_id(memory_ids))
@@ -156,6 +156,18 @@ class EdgeVectors:
         with self._reading() as shard:
             found = shard.retrieve([*asked], with_payload=False, with_vector=True)
         return {asked[str(point.id)]: plain_vector(point.vector) for point in found if point.vector}
+
+    def marks(self, memory_ids: Sequence[str]) -> dict[str, PointMark]:
+        asked = by_point_id(memory_ids)
+        found = self._payloads([*asked], MARKS)
+        # Points of others have no marks: only of those the text is read.
+        found |= self._payloads([point for point, payload in found.items() if not payload], ("content",))
+        return {asked[point]: read_mark(payload) for point, payload in found.items()}
+
+    def _payloads(self, point_ids: Sequence[str], fields: Sequence[str]) -> dict[str, Any]:
+        with self._reading() as shard:
+            found = shard.retrieve([*point_ids], with_payload=[*fields], with_vector=False)
+        return {str(point.id): point.payload for point in found}
 
     def count(self, excluded_types: Sequence[str]) -> int:
         request = edge.CountRequest(exact=True, filter=_filter(type_filter(excluded_types)))

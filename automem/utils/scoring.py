@@ -139,11 +139,11 @@ def _compute_metadata_score(
         "metadata": evidence.metadata,
         "relation": evidence.relation,
         "tag": evidence.tag * factor,
-        "importance": (memory.importance or 0.0) * factor,
-        "confidence": (memory.confidence or 0.0) * factor,
+        "importance": clip(memory.importance or 0.0) * factor,
+        "confidence": clip(memory.confidence or 0.0) * factor,
         "recency": recency_score(memory.timestamp, rules.now, rules.recency) * factor,
         "exact": evidence.exact,
-        "relevance": (memory.relevance or 0.0) * factor,
+        "relevance": clip(memory.relevance or 0.0) * factor,
         "context": context,
     }
     final = context + sum(getattr(rules.weights, name) * components[name] for name in COMPONENTS)
@@ -172,7 +172,7 @@ def tags_hit(tags: Iterable[str], wanted: Iterable[str]) -> bool:
 
 
 def metadata_terms(metadata: Mapping[str, JSON]) -> set[str]:
-    """Give the folded whole values and words of metadata; values only, ``entities`` left out."""
+    """Give the folded whole values and words of metadata: of texts only, ``entities`` left out."""
     terms: set[str] = set()
     stack: list[JSON] = [value for key, value in metadata.items() if key != "entities"]
     while stack and len(terms) < _MAX_TERMS:
@@ -187,9 +187,9 @@ def metadata_terms(metadata: Mapping[str, JSON]) -> set[str]:
 
 
 def _value_terms(value: JSON) -> set[str]:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if not isinstance(value, str):
         return set()
-    text = fold(str(value)).strip()
+    text = fold(value).strip()
     return {text, *_TERM.findall(text)} if 0 < len(text) <= _TERM_LENGTH else set()
 
 
@@ -202,11 +202,16 @@ def tag_score(words: Iterable[str], memory: Memory, cap: int = 0) -> float:
     if not wanted:
         return 0.0
     terms = metadata_terms(memory.metadata)
-    for tag in map(canonical_tag, memory.tags):
+    for tag in map(_tag_term, memory.tags):
         terms.update((tag, *tag.split(":")))
-    hits = sum(fold(word) in terms for word in wanted)
+    hits = sum(bool({fold(word), _tag_term(word)} & terms) for word in wanted)
     divisor = min(len(wanted), cap) if cap > 0 else len(wanted)
     return min(1.0, hits / divisor)
+
+
+def _tag_term(text: str) -> str:
+    """Give the form in which a word meets a tag: canonical, and folded like every word."""
+    return fold(canonical_tag(text))
 
 
 def exact_score(query: str, memory: Memory) -> float:

@@ -24,7 +24,8 @@ ANALYSIS_VERSION = 1
 """Grows when the tokens change, so that a start sees that stored lexemes are old."""
 
 WORD, STEM, PART, TAG_WORD, META_WORD, TAG_PREFIX, TAG_EXACT = "w", "s", "p", "g", "m", "t", "x"
-LONGEST_WORD = 128
+LONGEST_CODE = 125
+"""Characters of an encoded word: the index keeps 128 bytes of a token and drops the rest."""
 SECTION = " z "
 GAP = "y"
 """Stands between tags and between metadata values, so that a phrase does not span two."""
@@ -38,11 +39,25 @@ _GRAM = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003134f"
 )
+# Signs inside words of which Python's ``\w`` knows nothing: accents that no letter has in one piece,
+# points of Hebrew and Arabic, and the vowel signs of the scripts of India.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u096f\u0971-\u0dff"
+)
+# What folding takes off a decomposed text. Marks that make another letter stay: Cyrillic short i,
+# short u and yi, kana with a voice mark, vowel signs.
+_ACCENTS = re.compile(
+    "(?<![\u0438\u0443])\u0306|(?<!\u0456)\u0308|[\u0300-\u0305\u0307\u0309-\u036f\u0483-\u0487\u0591-\u05bd\u05bf"
+    "\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u1ab0-\u1aff"
+    "\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+_WORD_SIGN = rf"(?:(?![{_GRAM}])[^\W_]|[{_MARKS}])"
 _TOKEN = re.compile(
     r"(?<![^\W_])(?P<sharp>[A-Za-z]{1,2}(?:\+\+|\#))(?![^\W_])"
     r"|(?<![\w.])(?P<dotted>\.[A-Za-z][A-Za-z0-9]+)"
     rf"|(?P<grams>[{_GRAM}]+)"
-    rf"|(?P<word>(?:(?![{_GRAM}])[^\W_])+(?:['’](?:(?![{_GRAM}])[^\W_])+)*)"
+    rf"|(?P<word>{_WORD_SIGN}+(?:['’]{_WORD_SIGN}+)*)"
     r"|(?P<symbol>[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])"
 )
 _POSSESSIVE = re.compile(r"['’]s?$|['’](?=\w)")
@@ -67,8 +82,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", text).casefold()
-    bare = "".join(c for c in unicodedata.normalize("NFD", folded) if unicodedata.category(c) != "Mn")
-    return unicodedata.normalize("NFKC", bare)
+    return unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded)))
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -107,22 +121,31 @@ def _camel_parts(raw: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in parts) if len(parts) > 1 else ()
 
 
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
 def encode(word: str) -> str:
     """Write a word in ASCII letters and digits only; a prefix of a word stays a prefix of its code.
 
-    Only the first ``LONGEST_WORD`` characters count.
+    Only as many characters count as fit into ``LONGEST_CODE``, 25 of a script other than Latin.
     """
-    word = word[:LONGEST_WORD]
     if word.isascii() and word.isalnum() and "q" not in word:
-        return word
-    return "".join(_encode_character(c) for c in word)
+        return word[:LONGEST_CODE]
+    code = ""
+    for character in word:
+        piece = _encode_character(character)
+        if len(code) + len(piece) > LONGEST_CODE:
+            break
+        code += piece
+    return code
 
 
 def _encode_character(character: str) -> str:
-    if character == "q":
-        return "qq"
-    plain = character.isascii() and character.isalnum()
-    return character if plain else f"qx{ord(character):06x}"
+    """Give a letter or digit as it is, ``q`` as ``qq``, all else as ``q`` and four digits to the base 36."""
+    if character.isascii() and character.isalnum():
+        return character if character != "q" else "qq"
+    high, low = divmod(ord(character), 1296)  # the first digit is at most "n", so never "q"
+    return f"q{_DIGITS[high // 36]}{_DIGITS[high % 36]}{_DIGITS[low // 36]}{_DIGITS[low % 36]}"
 
 
 def pairs(run: str) -> list[str]:
@@ -161,12 +184,12 @@ class Analyzer:
 
     def stem_codes(self, text: str, kind: str) -> list[str]:
         """Give the stems of a text as tokens of one kind, characters and pairs for gram scripts."""
-        codes: list[str] = []
+        stems: list[str] = []
+        parts: list[str] = []
         for token in tokens(text):
-            stems = [*token.text, *pairs(token.text)] if token.gram else [self.stem(token.text)]
-            stems.extend(self.stem(part) for part in token.parts)
-            codes.extend(kind + encode(stem) for stem in stems)
-        return codes
+            stems.extend([*token.text, *pairs(token.text)] if token.gram else [self.stem(token.text)])
+            parts.extend(self.stem(part) for part in token.parts)
+        return [kind + encode(code) for code in (*stems, *parts)]
 
 
 def document_lexemes(content: str, tags: Sequence[str], metadata: Mapping[str, Any]) -> str:
@@ -190,13 +213,13 @@ def _gapped(groups: Iterable[list[str]]) -> list[str]:
 
 
 # Possessive, and only from the beginning of a word: a long run of letters costs its length once.
-_IDENTIFIER = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_.][^\W_]++){1,3}", re.ASCII)
+_IDENTIFIER = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_.][^\W_]++){1,3}")
 
 
 def _joined_identifiers(content: str) -> Iterator[str]:
     """Let ``e-mail`` be found as ``email`` and ``snake_case`` as ``snakecase``."""
-    for match in _IDENTIFIER.finditer(content):
-        yield PART + encode(re.sub(r"[-_.]", "", match.group()).lower())
+    for match in _IDENTIFIER.finditer(_compose(content)):
+        yield PART + encode(fold(re.sub(r"[-_.]", "", match.group())))
 
 
 def metadata_values(metadata: Mapping[str, Any]) -> list[str]:
@@ -234,4 +257,4 @@ def exact_tag_token(tag: str) -> str:
 
 
 def _digest(text: str) -> str:
-    return blake2b(text.encode(), digest_size=10).hexdigest()
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()

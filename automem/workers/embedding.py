@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from automem.embedding.base import Provider
-from automem.errors import EmbeddingUnavailable, Unavailable
+from automem.errors import Unavailable
 from automem.stores.base import GraphStore, PendingVector, VectorStore
 from automem.utils.clock import Clock
 from automem.utils.time import to_epoch
+from automem.workers.reembed import embed_texts
 from automem.workers.thread import WorkerThread
 from automem.workers.vectors import Embedded, VectorWriter
 from automem.workers.watch import EmbeddingStats, Watch, WorkBoard
@@ -181,13 +182,7 @@ class EmbeddingWorker(WorkerThread):
         self._board.paid(self.writer.put(embedded), embedded=bool(texts))
 
     def _embed(self, debts: Sequence[PendingVector]) -> dict[str, Embedded]:
-        made = self._provider.embed_batch([debt.memory.content for debt in debts])
-        if made.shape != (len(debts), self._provider.dimension):
-            raise EmbeddingUnavailable(f"{self._provider.name} gave vectors of shape {made.shape}")
-        return {
-            debt.memory.id: Embedded(debt.memory.content, row.tolist())
-            for debt, row in zip(debts, made, strict=True)
-        }
+        return embed_texts(self._provider, [debt.memory for debt in debts])
 
     def _failed(self, debt: PendingVector, error: Unavailable) -> None:
         now, wait = self._clock.now(), self._pace.retry(debt.attempts)

@@ -15,6 +15,7 @@ from threading import Lock
 
 from automem.models import Memory
 from automem.stores.base import GraphStore, VectorPoint, VectorStore
+from automem.stores.payload import PointMark, mark_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,13 @@ class VectorWriter:
     def refresh(self, memory_ids: Sequence[str]) -> frozenset[str]:
         """Write the payload of memories whose text is as embedded; give the ids that are settled.
 
-        The others owe a new vector, or have none yet.
+        The others owe a new vector, or have none yet; so does one whose text was changed by others.
         """
         with self._lock:
             memories = self._graph.get_many(memory_ids)
             trusted = [memory for memory in memories.values() if not memory.vector_pending]
-            stored = self._vectors.vectors([memory.id for memory in trusted])
-            current = [memory for memory in trusted if memory.id in stored]
+            stored = self._vectors.marks([memory.id for memory in trusted])
+            current = [memory for memory in trusted if _is_made_of(stored.get(memory.id), memory)]
             for memory in current:
                 self._vectors.update_payload(memory)
             if current:
@@ -69,6 +70,10 @@ class VectorWriter:
         with self._lock:
             self._vectors.delete(memory_ids)
             self._graph.bury(memory_ids)
+
+
+def _is_made_of(mark: PointMark | None, memory: Memory) -> bool:
+    return mark is not None and mark.text == mark_of(memory).text
 
 
 def _revisions(memories: Sequence[Memory]) -> dict[str, int]:

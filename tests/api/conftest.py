@@ -50,9 +50,26 @@ def tag() -> str:
 @pytest.fixture(scope="session")
 def raw_graph(service: RunningService) -> Iterator[RawGraph]:
     """The graph of that service, to write into it as others may."""
-    graph = RawGraph(service)
+    graph = RawGraph(service.data_dir)
     yield graph
     graph.close()
+
+
+@pytest.fixture(scope="session")
+def link(raw_graph: RawGraph) -> Callable[..., None]:
+    """Make an edge: source, type, target, properties."""
+
+    def make(source: str, kind: str, target: str, **fields: object) -> None:
+        import datetime
+
+        raw_graph.link(
+            source,
+            kind,
+            target,
+            **{"strength": 0.5, "updated_at": datetime.datetime.now(datetime.UTC).isoformat(), **fields},
+        )
+
+    return make
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
 @pytest.fixture
 def graph(own: RunningService) -> Iterator[RawGraph]:
     """The graph of that service, emptied."""
-    raw = RawGraph(own)
+    raw = RawGraph(own.data_dir)
     raw.run("MATCH (n) WHERE n:Memory OR n:Pattern DETACH DELETE n")
     yield raw
     raw.close()

@@ -120,6 +120,7 @@ def test_a_language_is_understood(api: httpx.Client, shelf: dict[str, str], para
         {"query": "note about the work: rust on the bicycle"},
         {"query": "note about the work: a swift reply"},
         {"query": "note about the work: a trip to Java"},
+        {"query": "note about the work: did she go to the pottery class"},
         {"query": "note about the work: ts, js and py"},
         {"query": "note about the work: the pythonesque sketch"},
         {"active_path": "notes.txt"},
@@ -139,7 +140,8 @@ def test_a_language_is_not_read_into_plain_words(
     ("query", "language"),
     [
         ("how does the go compiler inline", "go"),
-        ("rust borrow checker error in the function", "rust"),
+        ("a rust compiler error", "rust"),
+        ("which error handling is usual in rust", "rust"),
         ("is the java class loader slow", "java"),
         ("a swift package for the app", "swift"),
         ("golang channels", "go"),

@@ -39,8 +39,9 @@ def crowd(api: httpx.Client, tag: str) -> list[str]:
 def test_admitted_beside_a_crowd(
     api: httpx.Client, settled: Settled, tag: str, crowd: list[str], query: str, metadata: dict[str, Any]
 ) -> None:
-    wanted = store(api, "Lunch was moved to noon", tag, metadata=metadata)
-    unlike = store(api, "Dinner was moved to nine", tag, metadata={name: "other" for name in metadata})
+    wanted = store(api, "Lunch was moved to noon", tag, metadata=metadata, timestamp="2024-01-01")
+    other = {name: "other" for name in metadata}
+    unlike = store(api, "Dinner was moved to nine", tag, metadata=other, timestamp="2023-01-01")
     settled()
     told = recall(api, query=query, tags=tag, explain_id=wanted)["explained"]
     assert told["code"] == "beyond_limit"

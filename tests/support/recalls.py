@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import falkordb
 import httpx
 
 from automem.stores.server_process import server_files
-from tests.support.service import RunningService
 
 Body = dict[str, Any]
 
@@ -58,8 +58,8 @@ def row_of(body: Mapping[str, Any], memory_id: str) -> Body:
 class RawGraph:
     """The graph of a running service, past the service: for data that others have written."""
 
-    def __init__(self, service: RunningService) -> None:
-        socket = server_files(service.data_dir / "falkordb").socket
+    def __init__(self, data_dir: Path) -> None:
+        socket = server_files(data_dir / "falkordb").socket
         self._client = falkordb.FalkorDB(unix_socket_path=str(socket), socket_timeout=20)
         self._graph = self._client.select_graph("memories")
 
