@@ -1,13 +1,15 @@
-"""The command line: ``automem serve``, ``doctor``, ``settings``, ``version``."""
+"""The command line: ``automem serve``, ``doctor``, ``reembed``, ``settings``, ``version``."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
+from typing import Any
 
 import click
 
 from automem.config import Settings, load_settings
-from automem.errors import StartupError
+from automem.errors import AutoMemError, StartupError
 from automem.utils.version import package_version
 
 
@@ -45,6 +47,36 @@ def doctor(host: str | None, port: int | None, data_dir: str | None) -> None:
 
 
 @main.command()
+@click.option("--data-dir", type=click.Path(file_okay=False), help="Data directory (AUTOMEM_DATA_DIR).")
+@click.option(
+    "--batch-size",
+    type=click.IntRange(1, 100),
+    default=32,
+    show_default=True,
+    help="Texts embedded in a call.",
+)
+def reembed(data_dir: str | None, batch_size: int) -> None:
+    """Make all vectors anew with the model of the settings; so a change of the model is done.
+
+    Stop the service before. The old vectors stay until all new ones are made; interrupted, run it again.
+    """
+    from automem.reembed_command import reembed as run
+
+    bar = ProgressBar()
+    try:
+        result = run(_settings(None, None, data_dir), batch_size, bar)
+    except AutoMemError as error:
+        bar.end()
+        again = "" if isinstance(error, StartupError) else ". Run it again to go on where it was"
+        click.echo(f"AutoMem cannot re-embed: {error.message}{again}", err=True)
+        sys.exit(1)
+    bar.end()
+    click.echo(f"{result.total} memories are embedded with {result.model}.")
+    if result.failed:
+        click.echo(f"{result.failed} of them could not be; the service tries these again.")
+
+
+@main.command()
 @click.option(
     "--format", "form", type=click.Choice(["env", "markdown"]), default="env", help="How to write them."
 )
@@ -59,6 +91,25 @@ def settings(form: str) -> None:
 def version() -> None:
     """Print the version."""
     click.echo(package_version())
+
+
+class ProgressBar:
+    """Shows progress on the terminal; elsewhere only what begins."""
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        self._advance: Any = None
+
+    def begin(self, label: str, total: int) -> None:
+        bar = click.progressbar(length=total, label=label, show_pos=True, file=sys.stderr)
+        self._advance = self._open.enter_context(bar)
+
+    def advance(self, count: int) -> None:
+        self._advance.update(count)
+
+    def end(self) -> None:
+        """Leave the line of the bar."""
+        self._open.close()
 
 
 def _settings(host: str | None, port: int | None, data_dir: str | None) -> Settings:

@@ -126,13 +126,19 @@ def _check_stores(
     settings: Settings, place: Place | None, identity: StoreIdentity | None
 ) -> Iterator[Finding]:
     data = place.data if place is not None else None
+    recorded = None
     if data is not None or not settings.graph_embedded:
-        yield _check_graph(settings, data, identity)
+        finding, recorded = _check_graph(settings, data, identity)
+        yield finding
     if data is not None or not settings.vectors_embedded:
-        yield _check_vectors(settings, data, identity)
+        dimension = identity.dimension if identity else settings.vector_size
+        yield _check_vectors(settings, data, dimension, recorded)
 
 
-def _check_graph(settings: Settings, data: DataDirectory | None, identity: StoreIdentity | None) -> Finding:
+def _check_graph(
+    settings: Settings, data: DataDirectory | None, identity: StoreIdentity | None
+) -> tuple[Finding, StoreIdentity | None]:
+    found: StoreIdentity | None = None
     what = "embedded FalkorDB" if settings.graph_embedded else f"FalkorDB at {settings.falkordb_host}"
     try:
         with ExitStack() as stack:
@@ -144,18 +150,20 @@ def _check_graph(settings: Settings, data: DataDirectory | None, identity: Store
             count = graph.count(())
     except AutoMemError as error:
         hint = "" if settings.graph_embedded else "; see FALKORDB_HOST, _PORT, _PASSWORD, _TLS"
-        return Finding("graph", False, f"{what}: {error.message}{hint}")
-    return Finding("graph", True, f"{what} answers, {count} memories")
+        return Finding("graph", False, f"{what}: {error.message}{hint}"), found
+    return Finding("graph", True, f"{what} answers, {count} memories"), found
 
 
-def _check_vectors(settings: Settings, data: DataDirectory | None, identity: StoreIdentity | None) -> Finding:
+def _check_vectors(
+    settings: Settings, data: DataDirectory | None, dimension: int | None, recorded: StoreIdentity | None
+) -> Finding:
     what = "embedded Qdrant" if settings.vectors_embedded else f"Qdrant at {settings.qdrant_address}"
-    dimension = identity.dimension if identity else settings.vector_size
     if dimension is None:
         return Finding("vectors", False, f"{what} was not tried, since the model does not answer")
     try:
         with ExitStack() as stack:
-            vectors = open_vectors(settings, data, dimension, stack)
+            generation = recorded.generation if recorded is not None else None
+            vectors = open_vectors(settings, data, dimension, stack, generation)
             vectors.ping()
             check_dimension(vectors.dimension, dimension)
             count = vectors.count(())

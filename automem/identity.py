@@ -71,6 +71,6 @@ def _difference(found: StoreIdentity, wanted: StoreIdentity) -> str:
         f"The memories here were embedded with {found.embedding_model} ({found.dimension} values a vector), "
         f"the settings now choose {wanted.embedding_model} ({wanted.dimension}). Vectors of two models "
         "cannot be compared. Restore the settings of that model (EMBEDDING_PROVIDER, EMBEDDING_MODEL, "
-        "VOYAGE_MODEL, OLLAMA_MODEL, AUTOMEM_LOCAL_MODEL, VECTOR_SIZE); or, to change to the new one, run "
-        "`automem reembed` with these settings: it makes all vectors anew, and can be interrupted."
+        "VOYAGE_MODEL, OLLAMA_MODEL, AUTOMEM_LOCAL_MODEL, VECTOR_SIZE); or, to re-embed all memories with the "
+        "new one, run `automem reembed` with these settings."
     )

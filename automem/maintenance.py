@@ -5,24 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from automem.config import Settings
-from automem.embedding.base import Provider
-from automem.stores.base import GraphStore, VectorStore
-from automem.stores.falkordb_locks import FalkorDBLocks
-from automem.utils.clock import IdSource
+from automem.stores.base import GraphStore
+from automem.stores.generations import VectorGenerations
+from automem.stores.switchable import SwitchableProvider, SwitchableVectors
+from automem.utils.gate import Gate
 from automem.workers.embedding import EmbeddingWorker
 from automem.workers.exclusive import ExclusiveRuns
+from automem.workers.model_change import ModelChanger, Serving
+from automem.workers.rebuild import retire_previous
 from automem.workers.reembed import Reembedder
 from automem.workers.sync import StoreSync, SyncWorker
+from automem.workers.thread import WorkerThread
 
 
 @dataclass(frozen=True, slots=True)
 class StorePair:
-    """Both stores, and what fills the second from the first."""
+    """Both stores, what makes vectors, and where other vector stores may stand beside the second."""
 
     graph: GraphStore
-    vectors: VectorStore
-    provider: Provider
-    embedder: EmbeddingWorker
+    vectors: SwitchableVectors
+    provider: SwitchableProvider
+    generations: VectorGenerations
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +35,32 @@ class Maintenance:
     runs: ExclusiveRuns
     sync: StoreSync
     reembedder: Reembedder
-    workers: tuple[SyncWorker, ...]
+    pair: StorePair
+    changer: ModelChanger
+    gate: Gate
+    """Closed for the moment in which model and vectors are exchanged: who uses both is inside."""
+    workers: tuple[WorkerThread, ...]
+
+    def tidy(self) -> None:
+        """Remove what a change of the model has left; to be called when the identity is settled."""
+        retire_previous(self.pair.graph, self.pair.generations)
 
 
-def make_maintenance(settings: Settings, pair: StorePair, locks: FalkorDBLocks, ids: IdSource) -> Maintenance:
+def make_maintenance(
+    settings: Settings, pair: StorePair, embedder: EmbeddingWorker, runs: ExclusiveRuns
+) -> Maintenance:
     """Put the parts together; nothing is started."""
-    runs = ExclusiveRuns(locks, ids)
-    sync = StoreSync(pair.graph, pair.vectors, pair.embedder, runs, settings.recall_excluded_types)
-    worker = SyncWorker(sync, settings.sync_check_interval_seconds)
+    sync = StoreSync(pair.graph, pair.vectors, embedder, runs, settings.recall_excluded_types)
+    gate = Gate()
+    serving = Serving(pair.graph, pair.vectors, pair.provider, embedder.writer, pair.generations, gate)
+    changer = ModelChanger(settings, serving, sync)
+    repairs = (SyncWorker(sync, settings.sync_check_interval_seconds),) if settings.sync_auto_repair else ()
     return Maintenance(
         runs=runs,
         sync=sync,
-        reembedder=Reembedder(pair.graph, pair.provider, pair.embedder.writer),
-        workers=(worker,) if settings.sync_auto_repair else (),
+        reembedder=Reembedder(pair.graph, pair.provider, embedder.writer),
+        pair=pair,
+        changer=changer,
+        gate=gate,
+        workers=(changer, *repairs),
     )

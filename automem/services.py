@@ -11,7 +11,7 @@ from automem.config import Settings, reveal
 from automem.embedding.base import ClosingProvider, Provider
 from automem.embedding.select import make_provider
 from automem.enrichment.chat import ChatModel, make_chat
-from automem.errors import EmbeddingUnavailable, GraphUnavailable, StartupError, VectorsUnavailable
+from automem.errors import EmbeddingUnavailable, GraphUnavailable, StartupError
 from automem.events.base import EventSink
 from automem.events.hub import StreamHub
 from automem.events.sender import EventSender
@@ -23,17 +23,19 @@ from automem.stores.base import GraphStore, StoreIdentity, VectorStore
 from automem.stores.data_directory import DataDirectory
 from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.falkordb import FalkorDBGraph
-from automem.stores.falkordb_connection import ServerAddress
+from automem.stores.falkordb_connection import Connection, ServerAddress
 from automem.stores.falkordb_events import FalkorDBEvents
 from automem.stores.falkordb_locks import FalkorDBLocks
-from automem.stores.lazy import LazyServerVectors
-from automem.stores.open_vectors import QdrantServer, open_embedded
+from automem.stores.generations import EmbeddedGenerations, ServerGenerations, VectorGenerations
+from automem.stores.open_vectors import QdrantServer
+from automem.stores.switchable import SwitchableProvider, SwitchableVectors
 from automem.stores.vector_values import check_dimension
 from automem.utils.clock import Clock, IdSource, RandomIds, SystemClock
 from automem.utils.text import ANALYSIS_VERSION
 from automem.workers.access import AccessRecorder
 from automem.workers.adoption import AdoptionWorker
 from automem.workers.embedding import EmbeddingWorker, Pace
+from automem.workers.exclusive import ExclusiveRuns
 from automem.workers.thread import WorkerThread
 
 _log = logging.getLogger(__name__)
@@ -73,6 +75,7 @@ class Services:
         Raises ``StartupError`` when the data was made with another embedding model (D30).
         """
         self.identity.settle()
+        self.maintenance.tidy()
         self.embedder.start()
         self.access.start()
         self.adoption.start()
@@ -91,14 +94,17 @@ def build_services(settings: Settings) -> Services:
     is back. Nothing stays open after a failure.
     """
     with ExitStack() as stack:
-        provider = make_provider(settings)
+        provider = SwitchableProvider(make_provider(settings))
         stack.callback(provider.close)
-        data = _claim_data(settings, stack)
+        data = claim_data(settings, stack)
         graph = open_graph(settings, data, stack)
         dimension = _dimension(settings, provider, graph)
-        vectors = open_vectors(settings, data, dimension, stack)
+        generations = open_generations(settings, data)
+        vectors = SwitchableVectors(generations.open(_generation(graph), dimension))
+        stack.callback(vectors.close)
         check_dimension(vectors.dimension, dimension)
-        services = _assemble(settings, graph, vectors, provider, dimension)
+        pair = StorePair(graph, vectors, provider, generations)
+        services = _assemble(settings, pair, graph.beside(), dimension)
         stack.callback(services.streams.close)
         stack.callback(services.chat.close)
         stack.callback(services.classifier.close)
@@ -111,21 +117,15 @@ def build_services(settings: Settings) -> Services:
         return services
 
 
-def _assemble(
-    settings: Settings, graph: FalkorDBGraph, vectors: VectorStore, provider: Provider, dimension: int
-) -> Services:
-    clock = SystemClock()
+def _assemble(settings: Settings, pair: StorePair, beside: Connection, dimension: int) -> Services:
+    clock, graph, vectors, provider = SystemClock(), pair.graph, pair.vectors, pair.provider
     chat = make_chat(settings, clock)
-    beside = graph.beside()
     event_log = FalkorDBEvents(beside)
     events = EventSender(event_log, clock)
     embedder = EmbeddingWorker(
         graph, vectors, provider, clock, Pace(batch_size=settings.embedding_batch_size)
     )
-    locks = FalkorDBLocks(beside)
-    maintenance = make_maintenance(
-        settings, StorePair(graph, vectors, provider, embedder), locks, RandomIds()
-    )
+    maintenance = make_maintenance(settings, pair, embedder, open_runs(settings, beside))
     streams = StreamHub(event_log, settings.automem_threads // 2)
     return Services(
         settings=settings,
@@ -152,7 +152,11 @@ def _assemble(
     )
 
 
-def _claim_data(settings: Settings, stack: ExitStack) -> DataDirectory | None:
+def claim_data(settings: Settings, stack: ExitStack) -> DataDirectory | None:
+    """Lock the data directory if an embedded engine needs it; the stack gives it free.
+
+    Raises ``StartupError`` when it cannot be used, or another service has it.
+    """
     if not (settings.graph_embedded or settings.vectors_embedded):
         return None
     return stack.enter_context(DataDirectory.open(settings.automem_data_dir))
@@ -196,6 +200,15 @@ def _dimension(settings: Settings, provider: ClosingProvider, graph: GraphStore)
         return known
 
 
+def _generation(graph: GraphStore) -> str | None:
+    """Give the generation of vectors that serves; None for new data, or while the graph is away."""
+    try:
+        identity = graph.identity()
+    except GraphUnavailable:
+        return None
+    return identity.generation if identity is not None else None
+
+
 def _recorded_dimension(graph: GraphStore, model: str) -> int | None:
     try:
         identity = graph.identity()
@@ -204,14 +217,18 @@ def _recorded_dimension(graph: GraphStore, model: str) -> int | None:
     return identity.dimension if identity is not None and identity.embedding_model == model else None
 
 
-def open_vectors(
-    settings: Settings, data: DataDirectory | None, dimension: int, stack: ExitStack
-) -> VectorStore:
-    """Open the vector store; the stack closes it. A server that is away is opened when it is back."""
+def open_runs(settings: Settings, beside: Connection) -> ExclusiveRuns:
+    """Give what keeps runs apart. Locks in an embedded graph are of processes that are dead."""
+    locks = FalkorDBLocks(beside)
+    if settings.graph_embedded:
+        locks.reset()
+    return ExclusiveRuns(locks, RandomIds())
+
+
+def open_generations(settings: Settings, data: DataDirectory | None) -> VectorGenerations:
+    """Give the place of the vector stores, in the data directory or on a server."""
     if data is not None and settings.vectors_embedded:
-        store = open_embedded(data.subdirectory("qdrant"), dimension)
-        stack.callback(store.close)
-        return store
+        return EmbeddedGenerations(data)
     server = QdrantServer(
         url=settings.qdrant_address or "",
         collection=settings.qdrant_collection,
@@ -219,10 +236,20 @@ def open_vectors(
         timeout=settings.qdrant_timeout_seconds,
         ensure_indexes=settings.qdrant_ensure_payload_indexes,
     )
-    lazy = LazyServerVectors(server, dimension)
-    stack.callback(lazy.close)
-    try:
-        lazy.open()
-    except VectorsUnavailable as error:
-        _log.warning("Qdrant does not answer yet; memories wait for it", extra={"reason": error.message})
-    return lazy
+    return ServerGenerations(server)
+
+
+def open_vectors(
+    settings: Settings,
+    data: DataDirectory | None,
+    dimension: int,
+    stack: ExitStack,
+    generation: str | None = None,
+) -> VectorStore:
+    """Open the vector store of a generation, None: that there is; the stack closes it.
+
+    A server that is away is opened when it is back.
+    """
+    store = open_generations(settings, data).open(generation, dimension)
+    stack.callback(store.close)
+    return store

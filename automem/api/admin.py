@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
 from typing import Any
 
 from flask import Blueprint, Response
@@ -11,10 +13,24 @@ from pydantic import BaseModel, Field
 from automem.api.context import services
 from automem.api.errors import ErrorAnswer
 from automem.api.openapi import describe
-from automem.api.requests import Warn, answer, compact, known_names, optional_json_body, unknown_fields
-from automem.errors import GraphUnavailable, InvalidInput, VectorsUnavailable
+from automem.api.requests import (
+    Warn,
+    answer,
+    compact,
+    known_names,
+    optional_json_body,
+    query_string,
+    unknown_fields,
+)
+from automem.api.schemas_memory import NoParameters
+from automem.embedding.plan import ModelPlan
+from automem.errors import GraphUnavailable, InvalidInput, StartupError, VectorsUnavailable
 from automem.security.guards import require_admin
 from automem.services import Services
+from automem.stores.base import StoreIdentity
+from automem.utils.text import ANALYSIS_VERSION
+from automem.workers.model_change import ChangeState
+from automem.workers.rebuild import same_model
 from automem.workers.sync import BUSY, RUN, SyncReport
 
 bp = Blueprint("admin", __name__)
@@ -55,12 +71,26 @@ class SyncAnswer(BaseModel):
     orphaned_removed: int | None = None
 
 
+class ModelChoice(BaseModel):
+    """Another model: settings by their names. Keys and addresses are those of the service."""
+
+    embedding_provider: str | None = None
+    embedding_model: str | None = None
+    voyage_model: str | None = None
+    ollama_model: str | None = None
+    automem_local_model: str | None = None
+    vector_size: int | None = Field(default=None, description="Absent: the model decides.")
+
+
 class ReembedBody(BaseModel):
     """What to embed anew, with the model in use."""
 
     batch_size: int | None = Field(default=None, description="Memories embedded in one call, 1 to 100 (32).")
     limit: int | None = Field(default=None, description="The newest so many; 0 or absent: all.")
     force: bool | None = Field(default=None, description="Accepted; changes nothing.")
+    model: ModelChoice | None = Field(
+        default=None, description="Change to this model in the background instead; answers 202 at once."
+    )
 
 
 class ReembedAnswer(BaseModel):
@@ -75,6 +105,17 @@ class ReembedAnswer(BaseModel):
     metadata_preserved: bool | None = None
     failed_ids: list[str] | None = None
     failed_ids_truncated: bool | None = None
+
+
+class ChangeAnswer(BaseModel):
+    """How far a change of the model is."""
+
+    status: str = Field(description="`idle`, `running`, `waiting` (it is tried again) or `failed`.")
+    model: str | None = None
+    dimension: int | None = None
+    processed: int
+    total: int
+    error: str | None = None
 
 
 @bp.post("/admin/sync")
@@ -94,15 +135,21 @@ def sync() -> Response:
 
 
 @bp.post("/admin/reembed")
-@describe("Admin", answers={200: ReembedAnswer, 400: ErrorAnswer, **_FAULTS}, body=ReembedBody)
+@describe(
+    "Admin",
+    answers={200: ReembedAnswer, 202: ChangeAnswer, 400: ErrorAnswer, **_FAULTS},
+    body=ReembedBody,
+)
 def reembed() -> Response:
-    """Make the vectors of all memories anew, or of the newest."""
+    """Make the vectors of all memories anew, or of the newest; or change the model in the background."""
     require_admin()
     body, warnings = _body(ReembedBody)
     batch_size, limit = _batch_size(body), _limit(body)
     _flag(body, "force")
     own = services()
     _check_stores(own, "Qdrant is not available - cannot store embeddings")
+    if body.get("model") is not None:
+        return answer(asdict(_change_model(own, ModelPlan.of(body["model"]))), warnings, status=202)
     with own.maintenance.runs.run(RUN, BUSY) as lease:
         chosen = own.graph.newest_ids(limit or None)
         outcome = own.maintenance.reembedder.run(chosen, batch_size, lease)
@@ -112,6 +159,29 @@ def reembed() -> Response:
     counted = {"processed": len(outcome.done), "failed": len(outcome.failed), "total": len(chosen)}
     settled = {"batch_size": batch_size, "metadata_preserved": True}
     return answer({"status": "complete", **counted, **settled, **_failed_ids(outcome.failed)}, warnings)
+
+
+@bp.get("/admin/reembed")
+@describe("Admin", answers={200: ChangeAnswer, 403: ErrorAnswer}, query=NoParameters)
+def reembed_progress() -> Response:
+    """Tell how far a change of the model is."""
+    require_admin()
+    warnings = query_string(NoParameters).warnings
+    return answer(asdict(services().maintenance.changer.state), warnings)
+
+
+def _change_model(own: Services, plan: ModelPlan) -> ChangeState:
+    """Try the model before anything is begun."""
+    try:
+        provider = plan.provider(own.settings)
+    except StartupError as error:
+        raise InvalidInput(f"'model' cannot be used: {error.message}", field="model") from error
+    with closing(provider):
+        wanted = StoreIdentity(provider.name, len(provider.embed_query("Does it answer?")), ANALYSIS_VERSION)
+    if same_model(own.graph.identity(), wanted):
+        message = f"The memories are embedded with {wanted.embedding_model} already; leave 'model' out"
+        raise InvalidInput(message, field="model")
+    return own.maintenance.changer.plan(plan, wanted.embedding_model, wanted.dimension)
 
 
 def _check_stores(own: Services, without_vectors: str) -> None:

@@ -49,9 +49,10 @@ def recall_route() -> Response:
     """Find memories by meaning, words, tags and time, best first."""
     started = time.perf_counter()
     query = query_string(RecallQuery)
-    request = parse_request(query, services())
     fields, budget = checked_fields(_names(query, "fields")), _token_budget(query)
-    found = recall(request, services())
+    with services().maintenance.gate.use():
+        request = parse_request(query, services())
+        found = recall(request, services())
     elapsed_ms = (time.perf_counter() - started) * 1_000
     body = recall_object(found, elapsed_ms)
     asked, ids = request.query or ", ".join(request.queries), [result["id"] for result in body["results"]]

@@ -143,6 +143,14 @@ class GraphStore(EdgeStore, Protocol):
 
     def record_identity(self, identity: StoreIdentity) -> None: ...
 
+    def model_change(self) -> str | None:
+        """Give the change of the model that is planned or being made, None without one."""
+        ...
+
+    def plan_model_change(self, plan: str | None) -> None:
+        """Record it, so that a restart goes on with it; None: it is done."""
+        ...
+
     def adopt(self, limit: int) -> int:
         """Derive what searches need of memories that others, or an older analysis, wrote; gives how
         many of at most ``limit`` were done, 0 when none is left."""

@@ -25,5 +25,10 @@ class FalkorDBLocks:
     def release(self, name: str, owner: str) -> None:
         self._connection.command("EVAL", _RELEASE, 1, self._key(name), owner)
 
+    def reset(self) -> None:
+        """Give all locks free: for the process that owns the server, at its start. Their owners are dead."""
+        for key in self._connection.command("KEYS", self._key("*")):
+            self._connection.command("DEL", key)
+
     def _key(self, name: str) -> str:
         return f"automem:lock:{self._connection.graph}:{name}"

@@ -17,6 +17,9 @@ EXISTING = "MATCH (m:Memory) WHERE m.id IN $ids RETURN m.id"
 NEWEST = """
 MATCH (m:Memory) WHERE m.content <> '' AND m.id > ''
 WITH m.id AS id, coalesce(m._ts, -1e300) AS at ORDER BY at DESC, id"""
+MODEL_CHANGE = "MATCH (c:ModelChange {id: 'store'}) RETURN c.plan"
+PLAN_MODEL_CHANGE = "MERGE (c:ModelChange {id: 'store'}) SET c.plan = $plan"
+FORGET_MODEL_CHANGE = "MATCH (c:ModelChange {id: 'store'}) DELETE c"
 _MOST = 2**31 - 1
 
 
@@ -30,6 +33,16 @@ class Repair:
         if not memory_ids:
             return 0
         return int(self._write(OWE, ids=list(memory_ids), debt=debt)[0][0])
+
+    def model_change(self) -> str | None:
+        rows = self._read(MODEL_CHANGE)
+        return rows[0][0] if rows else None
+
+    def plan_model_change(self, plan: str | None) -> None:
+        if plan is None:
+            self._write(FORGET_MODEL_CHANGE)
+        else:
+            self._write(PLAN_MODEL_CHANGE, plan=plan)
 
     def existing(self, memory_ids: Sequence[str]) -> set[str]:
         rows = self._read(EXISTING, ids=list(memory_ids)) if memory_ids else []

@@ -45,8 +45,8 @@ def check_dimension(found: int, expected: int) -> None:
     if found != expected:
         raise StartupError(
             f"The vector collection holds vectors of {found} values, the embedding model gives {expected}. "
-            "Go back to the model that the data was made with, or run `automem reembed` to make all vectors "
-            "anew with the new one."
+            "Go back to the model that the data was made with, or run `automem reembed` with the new one, "
+            "to re-embed all memories."
         )
 
 

@@ -74,6 +74,7 @@ class EmbeddingWorker(WorkerThread):
         super().__init__("embedding")
         self.writer = VectorWriter(graph, vectors)
         self._graph = graph
+        self._vectors = vectors
         self._provider = provider
         self._clock = clock
         self._pace = pace or Pace()
@@ -174,15 +175,16 @@ class EmbeddingWorker(WorkerThread):
         embedded = {
             debt.memory.id: Embedded(debt.memory.content, debt.vector)
             for debt in debts
-            if debt.vector is not None
+            if debt.vector is not None and len(debt.vector) == self._vectors.dimension
         }
-        texts = [debt for debt in debts if debt.vector is None]
+        # A client's vector may have been meant for a model that was changed since.
+        texts = [debt for debt in debts if debt.memory.id not in embedded]
         if texts:
             embedded |= self._embed(texts)
         self._board.paid(self.writer.put(embedded), embedded=bool(texts))
 
     def _embed(self, debts: Sequence[PendingVector]) -> dict[str, Embedded]:
-        return embed_texts(self._provider, [debt.memory for debt in debts])
+        return embed_texts(self._provider, [debt.memory for debt in debts], self.writer.epoch)
 
     def _failed(self, debt: PendingVector, error: Unavailable) -> None:
         now, wait = self._clock.now(), self._pace.retry(debt.attempts)

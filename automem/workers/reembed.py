@@ -37,8 +37,10 @@ class Outcome:
         )
 
 
-def embed_texts(provider: Provider, memories: Sequence[Memory]) -> dict[str, Embedded]:
-    """Embed the texts of memories, all or none.
+def embed_texts(
+    provider: Provider, memories: Sequence[Memory], epoch: int | None = None
+) -> dict[str, Embedded]:
+    """Embed the texts of memories, all or none. ``epoch`` is the writer's of this moment.
 
     :raises EmbeddingUnavailable: also for an answer that cannot be right (D23).
     """
@@ -46,7 +48,8 @@ def embed_texts(provider: Provider, memories: Sequence[Memory]) -> dict[str, Emb
     if made.shape != (len(memories), provider.dimension):
         raise EmbeddingUnavailable(f"{provider.name} gave vectors of shape {made.shape}")
     return {
-        memory.id: Embedded(memory.content, row.tolist()) for memory, row in zip(memories, made, strict=True)
+        memory.id: Embedded(memory.content, row.tolist(), epoch)
+        for memory, row in zip(memories, made, strict=True)
     }
 
 
@@ -84,7 +87,7 @@ class Reembedder:
             if not memories:
                 return Outcome(tuple(done))
             try:
-                settled = self._writer.put(embed_texts(self._provider, memories))
+                settled = self._writer.put(embed_texts(self._provider, memories, self._writer.epoch))
             except EmbeddingUnavailable as error:
                 return Outcome.of([Outcome(tuple(done)), self._failed(memories, error)])
             done += [memory.id for memory in memories if memory.id in settled]

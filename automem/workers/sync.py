@@ -52,7 +52,7 @@ class StoreSync:
         self._graph = graph
         self._vectors = vectors
         self._embedder = embedder
-        self._runs = runs
+        self.runs = runs
         self._excluded = tuple(excluded_types)
 
     def examine(self) -> SyncReport:
@@ -65,7 +65,7 @@ class StoreSync:
         :param force: remove orphans even when they are suspiciously many.
         :raises Conflict: while another run is on.
         """
-        with self._runs.run(RUN, BUSY) as lease:
+        with self.runs.run(RUN, BUSY) as lease:
             drift = self._drift(lease)
             outcome = reembedder.run(drift.unembedded, batch_size, lease)
             self._owe(outcome.failed, "vector")
@@ -81,7 +81,7 @@ class StoreSync:
 
         :raises Conflict: while another run is on.
         """
-        with self._runs.run(RUN, BUSY) as lease:
+        with self.runs.run(RUN, BUSY) as lease:
             drift = self._drift(lease)
             self._owe([name for name in drift.unembedded if name not in drift.owed], "vector")
             self._owe(drift.stale_payloads, "payload")

@@ -9,7 +9,8 @@ that ``vector_done`` checks keeps the debt of the one that was overtaken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 
@@ -20,10 +21,15 @@ from automem.stores.payload import PointMark, mark_of
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """A vector and the exact text that it was made of."""
+    """A vector and the exact text that it was made of.
+
+    ``epoch`` is the writer's when the making began, by which it sees that another model made it; None
+    for a client's own vector.
+    """
 
     content: str
     vector: Sequence[float]
+    epoch: int | None = None
 
 
 class VectorWriter:
@@ -33,15 +39,24 @@ class VectorWriter:
         self._graph = graph
         self._vectors = vectors
         self._lock = Lock()
+        self._epoch = 0
+        self._journal: set[str] | None = None
+
+    @property
+    def epoch(self) -> int:
+        """Grows with each change of the model."""
+        return self._epoch
 
     def put(self, embedded: Mapping[str, Embedded]) -> frozenset[str]:
         """Store vectors with the payload of this moment; give the ids that are settled.
 
-        A memory whose text has changed since keeps its debt (D24); a deleted one counts as settled.
+        A memory whose text or whose model has changed since keeps its debt (D24); a deleted one counts
+        as settled.
         """
         with self._lock:
+            self._note(embedded)
             memories = self._graph.get_many(list(embedded))
-            current = [m for m in memories.values() if m.content == embedded[m.id].content]
+            current = [memory for memory in memories.values() if self._fits(embedded[memory.id], memory)]
             if current:
                 self._vectors.upsert([VectorPoint(m.id, embedded[m.id].vector, m) for m in current])
                 self._graph.vector_done(_revisions(current))
@@ -54,6 +69,7 @@ class VectorWriter:
         The others owe a new vector, or have none yet; so does one whose text was changed by others.
         """
         with self._lock:
+            self._note(memory_ids)
             memories = self._graph.get_many(memory_ids)
             trusted = [memory for memory in memories.values() if not memory.vector_pending]
             stored = self._vectors.marks([memory.id for memory in trusted])
@@ -68,8 +84,46 @@ class VectorWriter:
     def remove(self, memory_ids: Sequence[str]) -> None:
         """Remove the vectors of deleted memories, then their tombstones."""
         with self._lock:
+            self._note(memory_ids)
             self._vectors.delete(memory_ids)
             self._graph.bury(memory_ids)
+
+    # while a successor of the vector store is filled
+    def keep_journal(self) -> None:
+        """Begin to note which memories are written."""
+        with self._lock:
+            self._journal = set()
+
+    def take_journal(self) -> set[str]:
+        """Give the memories written since it was taken last."""
+        with self._lock:
+            return self._taken()
+
+    def end_journal(self) -> None:
+        """Note no more."""
+        with self._lock:
+            self._journal = None
+
+    @contextmanager
+    def alone(self) -> Iterator[set[str]]:
+        """Keep all writes waiting for the block; gives the rest of the journal."""
+        with self._lock:
+            yield self._taken()
+
+    def next_epoch(self) -> None:
+        """Refuse what was embedded before; to be called inside ``alone``."""
+        self._epoch += 1
+
+    def _taken(self) -> set[str]:
+        taken, self._journal = self._journal or set(), set()
+        return taken
+
+    def _note(self, memory_ids: Iterable[str]) -> None:
+        if self._journal is not None:
+            self._journal.update(memory_ids)
+
+    def _fits(self, embedded: Embedded, memory: Memory) -> bool:
+        return embedded.epoch in (None, self._epoch) and embedded.content == memory.content
 
 
 def _is_made_of(mark: PointMark | None, memory: Memory) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import httpx
 import pytest
@@ -16,7 +17,7 @@ from flask.testing import FlaskClient
 from automem.app import create_app
 from automem.config import Settings
 from automem.services import Services, build_services
-from tests.support.recalls import RawGraph
+from tests.support.recalls import RawGraph, associate
 from tests.support.service import RunningService
 
 
@@ -56,20 +57,9 @@ def raw_graph(service: RunningService) -> Iterator[RawGraph]:
 
 
 @pytest.fixture(scope="session")
-def link(raw_graph: RawGraph) -> Callable[..., None]:
-    """Make an edge: source, type, target, properties."""
-
-    def make(source: str, kind: str, target: str, **fields: object) -> None:
-        import datetime
-
-        raw_graph.link(
-            source,
-            kind,
-            target,
-            **{"strength": 0.5, "updated_at": datetime.datetime.now(datetime.UTC).isoformat(), **fields},
-        )
-
-    return make
+def link(api: httpx.Client) -> Callable[..., None]:
+    """Make a relation as clients do: source, type, target, further fields."""
+    return partial(associate, api)
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ QUESTIONS: dict[str, set[str]] = {
     "nev* | (left) -again @5 % \\": {"quote"},
     "the": {
         *("deployment", "deployed", "errors", "csharp", "c", "dotnet", "network", "net", "k8s", "k9", "kx"),
-        *("joined", "snake", "host", "email", "cafe", "go", "ai", "queue"),
+        *("number", "joined", "snake", "host", "email", "cafe", "go", "ai", "queue"),
     },
 }
 

@@ -15,6 +15,7 @@ from qdrant_client import QdrantClient, models
 
 from automem.models import Memory, Scope
 from automem.stores.base import VectorStore
+from automem.stores.payload import mark_of
 from automem.stores.qdrant import QdrantServerVectors
 from automem.stores.qdrant_edge import EdgeVectors
 from automem.utils.time import TimeWindow
@@ -138,3 +139,11 @@ def test_points_with_numbers_for_ids_are_not_memories(tmp_path: Path) -> None:
 
     assert list(store.ids("", 1)) == [NAMES[0]]
     store.close()
+
+
+def test_the_mark_of_a_foreign_point_is_that_of_its_text(foreign: Callable[..., VectorStore]) -> None:
+    store = foreign([{"content": "text", "tags": ["a"]}, {}, {"content": 7}])
+    found = store.marks(NAMES[:3])
+    assert found[NAMES[0]].text == mark_of(Memory({"content": "text"})).text
+    assert found[NAMES[1]].text == found[NAMES[2]].text == mark_of(Memory({})).text
+    assert {mark.payload for mark in found.values()} == {""}
