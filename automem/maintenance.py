@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from automem.config import Settings
+from automem.identity import IdentityKeeper
 from automem.stores.base import GraphStore
 from automem.stores.generations import VectorGenerations
 from automem.stores.switchable import SwitchableProvider, SwitchableVectors
@@ -26,6 +27,7 @@ class StorePair:
     vectors: SwitchableVectors
     provider: SwitchableProvider
     generations: VectorGenerations
+    keeper: IdentityKeeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,9 @@ def make_maintenance(
     """Put the parts together; nothing is started."""
     sync = StoreSync(pair.graph, pair.vectors, embedder, runs, settings.recall_excluded_types)
     gate = Gate()
-    serving = Serving(pair.graph, pair.vectors, pair.provider, embedder.writer, pair.generations, gate)
+    serving = Serving(
+        pair.graph, pair.vectors, pair.provider, embedder.writer, pair.generations, gate, pair.keeper
+    )
     changer = ModelChanger(settings, serving, sync)
     repairs = (SyncWorker(sync, settings.sync_check_interval_seconds),) if settings.sync_auto_repair else ()
     return Maintenance(

@@ -76,6 +76,8 @@ class Services:
         """
         self.identity.settle()
         self.maintenance.tidy()
+        if not self.settings.graph_embedded:
+            self.embedder.writer.guard(_generation(self.graph) or "")
         self.embedder.start()
         self.access.start()
         self.adoption.start()
@@ -103,8 +105,10 @@ def build_services(settings: Settings) -> Services:
         vectors = SwitchableVectors(generations.open(_generation(graph), dimension))
         stack.callback(vectors.close)
         check_dimension(vectors.dimension, dimension)
-        pair = StorePair(graph, vectors, provider, generations)
-        services = _assemble(settings, pair, graph.beside(), dimension)
+        wanted = StoreIdentity(provider.name, dimension, ANALYSIS_VERSION)
+        keeper = IdentityKeeper(graph, wanted, watch=not settings.graph_embedded)
+        pair = StorePair(graph, vectors, provider, generations, keeper)
+        services = _assemble(settings, pair, graph.beside())
         stack.callback(services.streams.close)
         stack.callback(services.chat.close)
         stack.callback(services.classifier.close)
@@ -117,7 +121,7 @@ def build_services(settings: Settings) -> Services:
         return services
 
 
-def _assemble(settings: Settings, pair: StorePair, beside: Connection, dimension: int) -> Services:
+def _assemble(settings: Settings, pair: StorePair, beside: Connection) -> Services:
     clock, graph, vectors, provider = SystemClock(), pair.graph, pair.vectors, pair.provider
     chat = make_chat(settings, clock)
     event_log = FalkorDBEvents(beside)
@@ -143,7 +147,7 @@ def _assemble(settings: Settings, pair: StorePair, beside: Connection, dimension
         access=AccessRecorder(graph, clock),
         terms=TermStatistics(graph),
         adoption=AdoptionWorker(graph),
-        identity=IdentityKeeper(graph, StoreIdentity(provider.name, dimension, ANALYSIS_VERSION)),
+        identity=pair.keeper,
         events=events,
         streams=streams,
         maintenance=maintenance,

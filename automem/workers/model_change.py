@@ -14,6 +14,7 @@ from automem.config import Settings
 from automem.embedding.base import ClosingProvider
 from automem.embedding.plan import ModelPlan
 from automem.errors import AutoMemError, Conflict, Unavailable
+from automem.identity import IdentityKeeper
 from automem.stores.base import GraphStore, StoreIdentity, VectorStore
 from automem.stores.generations import VectorGenerations, generation_name
 from automem.stores.switchable import SwitchableProvider, SwitchableVectors
@@ -54,6 +55,7 @@ class Serving:
     writer: VectorWriter
     generations: VectorGenerations
     gate: Gate
+    keeper: IdentityKeeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +179,22 @@ class ModelChanger(WorkerThread):
 
     def _switch(self, successor: Successor, refused: set[str]) -> None:
         serving = self._serving
-        with serving.gate.closed(_PATIENCE), serving.writer.alone() as changed:
+        wanted = successor.identity
+        with (
+            serving.gate.closed(_PATIENCE),
+            serving.keeper.changing(wanted),
+            serving.writer.alone() as changed,
+        ):
             living = serving.graph.existing(sorted(changed))
             successor.vectors.delete(sorted(changed - living))
-            switch_identity(serving.graph, successor.identity, sorted(living | refused))
+            switch_identity(serving.graph, wanted, sorted(living | refused))
             # In this order: what was embedded with the old provider is never taken for the new one's.
             provider = serving.provider.switch(successor.provider)
             vectors = serving.vectors.switch(successor.vectors)
-            serving.writer.next_epoch()
+            serving.writer.next_epoch(wanted.generation)
         vectors.close()
         provider.close()
-        _log.info("the model was changed", extra={"model": successor.identity.embedding_model})
+        _log.info("the model was changed", extra={"model": wanted.embedding_model})
 
     def _finish(self) -> None:
         retire_previous(self._serving.graph, self._serving.generations)

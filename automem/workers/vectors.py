@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 
+from automem.errors import VectorsUnavailable
 from automem.models import Memory
 from automem.stores.base import GraphStore, VectorPoint, VectorStore
 from automem.stores.payload import PointMark, mark_of
@@ -40,6 +41,7 @@ class VectorWriter:
         self._vectors = vectors
         self._lock = Lock()
         self._epoch = 0
+        self._generation: str | None = None
         self._journal: set[str] | None = None
 
     @property
@@ -54,6 +56,7 @@ class VectorWriter:
         as settled.
         """
         with self._lock:
+            self._check_generation()
             self._note(embedded)
             memories = self._graph.get_many(list(embedded))
             current = [memory for memory in memories.values() if self._fits(embedded[memory.id], memory)]
@@ -110,9 +113,22 @@ class VectorWriter:
         with self._lock:
             yield self._taken()
 
-    def next_epoch(self) -> None:
+    def next_epoch(self, generation: str) -> None:
         """Refuse what was embedded before; to be called inside ``alone``."""
         self._epoch += 1
+        if self._generation is not None:
+            self._generation = generation
+
+    def guard(self, generation: str) -> None:
+        """Store vectors only while the graph names this generation: other processes may change it."""
+        self._generation = generation
+
+    def _check_generation(self) -> None:
+        if self._generation is None:
+            return
+        identity = self._graph.identity()
+        if identity is not None and identity.generation != self._generation:
+            raise VectorsUnavailable("Another process has changed the embedding model; restart this one")
 
     def _taken(self) -> set[str]:
         taken, self._journal = self._journal or set(), set()

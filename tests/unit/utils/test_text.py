@@ -48,10 +48,9 @@ class TestFold:
     def test_case_width_and_accents_go(self, text: str, expected: str) -> None:
         assert fold(text) == expected
 
-    @pytest.mark.parametrize("text", ["новый", "київ", "ўжо", "が", "हिन्दी", "กำ", "한국"])
+    @pytest.mark.parametrize("text", ["новый", "київ", "ўжо", "が", "हिन्दी", "ไทย", "한국"])
     def test_marks_that_make_another_letter_stay(self, text: str) -> None:
-        assert fold(text) == fold(fold(text))
-        assert fold(text).replace("ํา", "ำ") == text
+        assert fold(text) == text
 
 
 class TestTokens:
@@ -206,7 +205,7 @@ class TestDocument:
     @pytest.mark.parametrize(
         "text", ["a" * 32_768, "a-" * 16_384, "東" * 32_768, "'" * 32_768, "x'" * 16_384]
     )
-    def test_no_text_is_slow(self, text: str) -> None:
+    def test_long_runs_of_one_kind_are_analysed(self, text: str) -> None:
         assert document_lexemes(text, (), {})
 
     def test_random_text_gives_safe_tokens_only(self) -> None:
