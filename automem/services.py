@@ -76,8 +76,8 @@ class Services:
         """
         self.identity.settle()
         self.maintenance.tidy()
-        if not self.settings.graph_embedded:
-            self.embedder.writer.guard(_generation(self.graph) or "")
+        if not self.settings.graph_embedded and (generation := _generation(self.graph)) is not None:
+            self.embedder.writer.guard(generation)
         self.embedder.start()
         self.access.start()
         self.adoption.start()

@@ -5,10 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from automem.stores.falkordb_connection import ServerAddress
+from tests.support.falkordb_server import free_port, tcp_server
 from tests.support.openai_server import AiServer, Late, Status
 from tests.support.service import RunningService, clean_environment, wait_until
 
@@ -291,3 +295,30 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]
 
 def test_the_progress_needs_the_admin_token(shared: RunningService) -> None:
     assert shared.client.get("/admin/reembed").status_code == 401
+
+
+def test_other_processes_end_when_the_model_is_changed(make_service: Make, tmp_path: Path) -> None:
+    """Here each has vectors of its own; what they share is the graph, which tells the model."""
+    address = ServerAddress("127.0.0.1", free_port(), "pw")
+    named = {"FALKORDB_HOST": "127.0.0.1", "FALKORDB_PORT": str(address.port), "FALKORDB_PASSWORD": "pw"}
+    with AiServer(dimension=16) as server, tcp_server(address, tmp_path):
+        one, other = make_service(**online(server), **named), make_service(**OLD, **named)
+        one.start()
+        process = other.launch()
+        wait_until(lambda: is_up(other))
+        fill(one, 5)
+        change(one)
+        assert process.wait(40) == 1
+        assert "were embedded with openai-compatible:other" in other.log
+        assert (progress(one)["status"], dimension(one)) == ("idle", 16)
+        one.client.post("/memory", json={"content": "stored after", "type": "Context"})
+        one.wait_settled()
+        assert health(one)["vector_count"] == 6
+        one.close()
+
+
+def is_up(service: RunningService) -> bool:
+    try:
+        return service.client.get("/health/ready").status_code == 200
+    except httpx.TransportError:
+        return False

@@ -10,8 +10,9 @@ from automem.search.types import ContextHints
 STYLE_TAGS = {"coding-style", "preference:coding", "preferences", "style", "style-guide"}
 
 
-def language(query: str = "", **hints: str) -> str | None:
-    profile = _build_context_profile(ContextHints(**hints), query)
+def language(query: str = "", *, label: str = "", language: str = "", active_path: str = "") -> str | None:
+    hints = ContextHints(label=label, language=language, active_path=active_path)
+    profile = _build_context_profile(hints, query)
     return profile.language if profile else None
 
 
@@ -117,7 +118,17 @@ class TestProfile:
 
     @pytest.mark.parametrize(
         "word",
-        "formatting guideline guidelines lint pep8 preference preferences style styles".split(),
+        [
+            "formatting",
+            "guideline",
+            "guidelines",
+            "lint",
+            "pep8",
+            "preference",
+            "preferences",
+            "style",
+            "styles",
+        ],
     )
     def test_style_words(self, word: str) -> None:
         for hints, query in ((ContextHints(), f"our {word.title()}?"), (ContextHints(label=word), "")):
