@@ -72,8 +72,11 @@ def _relevance(result: Scored) -> float:
 
 
 def content_key(memory: Memory) -> str:
-    """Give the form in which two texts are the same: Unicode-normalised, blanks folded (D16)."""
-    return " ".join(unicodedata.normalize("NFKC", memory.content).casefold().split())
+    """Give the form in which two texts are the same: Unicode-normalised, blanks folded (D16).
+
+    Case counts: ``US`` and ``us`` are two texts.
+    """
+    return " ".join(unicodedata.normalize("NFKC", memory.content).split())
 
 
 def deduplicated(results: Sequence[Scored]) -> list[Scored]:

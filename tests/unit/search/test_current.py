@@ -162,7 +162,7 @@ class TestCut:
         rows = [
             row("gone", 0.9, content="x", archived=True),
             row("a", 0.5, content="x"),
-            row("b", 0.4, content="X"),
+            row("b", 0.4, content="x "),
         ]
         shown = show(rows)
         assert ids(shown) == ["a"]
