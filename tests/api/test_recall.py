@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 import pytest
+
+from tests.support.recalls import ids, recall, store
 
 COMPONENTS = {
     "vector",
@@ -19,30 +20,6 @@ COMPONENTS = {
     "exact",
     "relevance",
 }
-
-
-@pytest.fixture
-def tag() -> str:
-    """A tag of this test alone, so that tests can share one service."""
-    return f"t{uuid.uuid4().hex[:12]}"
-
-
-def store(api: Any, content: str, tag: str, **fields: Any) -> str:
-    tags = [tag, *fields.pop("tags", [])]
-    reply = api.post("/memory", json={"content": content, "tags": tags, **fields})
-    assert reply.status_code == 201, reply.text
-    return str(reply.json()["memory_id"])
-
-
-def recall(api: Any, **params: Any) -> dict[str, Any]:
-    reply = api.get("/recall", params=params)
-    assert reply.status_code == 200, reply.text
-    body: dict[str, Any] = reply.json()
-    return body
-
-
-def ids(body: dict[str, Any]) -> list[str]:
-    return [row["id"] for row in body["results"]]
 
 
 def test_finds_by_meaning_and_by_words(api: Any, settled: Any, tag: str) -> None:
@@ -103,8 +80,8 @@ def test_explain_sums_to_the_score(api: Any, settled: Any, tag: str) -> None:
 
 
 def test_tags_repeated_and_comma_separated_are_the_same(api: Any, settled: Any, tag: str) -> None:
-    both = store(api, "Shared cabin booking", tag, tags=["Trip/Norway", "plan"])
-    one = store(api, "Cabin cleaning rota", tag, tags=["trip/norway"])
+    both = store(api, "Shared cabin booking", tag, "Trip/Norway", "plan")
+    one = store(api, "Cabin cleaning rota", tag, "trip/norway")
     settled()
     expected = {both}
     for tags in (f"{tag},trip:norway,plan", [tag, "TRIP/Norway", "Plan"]):
@@ -232,7 +209,7 @@ def test_min_score_is_counted(api: Any, settled: Any, tag: str) -> None:
 
 def test_context_bonus(api: Any, settled: Any, tag: str) -> None:
     plain = store(api, "Keep functions short and clear", tag)
-    style = store(api, "Keep functions short and plain", tag, tags=["coding-style"], type="Style")
+    style = store(api, "Keep functions short and plain", tag, "coding-style", type="Style")
     settled()
     body = recall(api, query="short functions", tags=tag, language="python")
     assert ids(body) == [style, plain]

@@ -6,29 +6,7 @@ import json
 import uuid
 from typing import Any
 
-import pytest
-
-
-@pytest.fixture
-def tag() -> str:
-    return f"t{uuid.uuid4().hex[:12]}"
-
-
-def store(api: Any, content: str, tag: str, **fields: Any) -> str:
-    reply = api.post("/memory", json={"content": content, "tags": [tag, *fields.pop("tags", [])], **fields})
-    assert reply.status_code == 201, reply.text
-    return str(reply.json()["memory_id"])
-
-
-def recall(api: Any, **params: Any) -> dict[str, Any]:
-    reply = api.get("/recall", params=params)
-    assert reply.status_code == 200, reply.text
-    body: dict[str, Any] = reply.json()
-    return body
-
-
-def ids(body: dict[str, Any]) -> list[str]:
-    return [row["id"] for row in body["results"]]
+from tests.support.recalls import ids, recall, store
 
 
 def test_several_questions_are_answered_together(api: Any, settled: Any, tag: str) -> None:
