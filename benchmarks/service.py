@@ -59,6 +59,12 @@ class OwnService:
     ) -> None:
         self._stop()
 
+    def kill(self) -> None:
+        """End it with kill -9, in the middle of whatever it does."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
     @property
     def _log(self) -> Path:
         return self._directory / "service.log"
