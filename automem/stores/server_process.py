@@ -124,6 +124,13 @@ def _make_private(directory: Path) -> None:
         raise StartupError(f"{directory} is not a private directory of this user: remove it")
 
 
+# FalkorDB writes quick changes to its log as queries and slow ones as effects, which name nodes by their
+# internal numbers. Replayed queries may number nodes otherwise (deletions free numbers in another order),
+# and then an effect hits a node that is not there: the server crashes while it loads. Our queries name
+# memories by id only, so all changes are logged as queries: no change takes so many microseconds.
+_NO_EFFECTS = "1000000000"
+
+
 def _options(binaries: Binaries, files: ServerFiles) -> list[str]:
     named = {
         "port": "0",
@@ -140,7 +147,9 @@ def _options(binaries: Binaries, files: ServerFiles) -> list[str]:
         "pidfile": str(files.pid),
         "loadmodule": binaries.module,
     }
-    return [part for name, value in named.items() for part in (f"--{name}", value)]
+    options = [part for name, value in named.items() for part in (f"--{name}", value)]
+    # Of loadmodule, which is last.
+    return [*options, "EFFECTS_THRESHOLD", _NO_EFFECTS]
 
 
 def is_serving(files: ServerFiles) -> bool:
