@@ -27,7 +27,15 @@ from automem.stores.falkordb_repair import Repair
 from automem.stores.falkordb_schema import ensure_schema
 from automem.stores.falkordb_tagged import TagLists
 from automem.stores.falkordb_traversal import Traversal
-from automem.stores.node import changed_node, derived, draft_node, read_memory, receipt_node, storable
+from automem.stores.node import (
+    changed_node,
+    derived,
+    draft_node,
+    read_memory,
+    receipt_node,
+    storable,
+    stored_order,
+)
 from automem.utils.text import ANALYSIS_VERSION
 from automem.utils.time import to_epoch
 
@@ -89,7 +97,8 @@ class FalkorDBGraph(Traversal, Associations, TagLists, Repair, Insights):
 
     # write
     def create(self, drafts: Sequence[MemoryDraft], pending: bool, receipts: Sequence[Receipt] = ()) -> None:
-        rows = [draft_node(draft, pending) | {"_seq": place} for place, draft in enumerate(drafts)]
+        first = stored_order()
+        rows = [draft_node(draft, pending) | {"_seq": first + place} for place, draft in enumerate(drafts)]
         if not rows:
             return
         given = [row["id"] for row in rows]
@@ -108,7 +117,7 @@ class FalkorDBGraph(Traversal, Associations, TagLists, Repair, Insights):
         return bool(self._write(texts.UPDATE, id=memory_id, revision=revision, changes=node, owed=owed))
 
     def delete(self, memory_ids: Sequence[str]) -> list[str]:
-        rows = self._write(texts.DELETE, ids=list(memory_ids)) if memory_ids else []
+        rows = self._write(texts.DELETE, ids=list(memory_ids), at=stored_order()) if memory_ids else []
         gone = set(rows[0][0]) if rows else set()
         return [memory_id for memory_id in dict.fromkeys(memory_ids) if memory_id in gone]
 

@@ -15,7 +15,7 @@ from automem.stores.edges import Association, EdgePage, NewEdge, Successor
 from automem.stores.falkordb_connection import Rows
 from automem.stores.falkordb_edges import read_relation
 from automem.stores.falkordb_queries import OWES_PAYLOAD
-from automem.stores.node import draft_node, read_memory, receipt_node, storable
+from automem.stores.node import draft_node, read_memory, receipt_node, storable, stored_order
 from automem.utils.time import epoch_of
 
 SUPERSEDED_STRENGTH = 0.9
@@ -26,7 +26,7 @@ _SHORT = "m{.id, .type, .timestamp, .summary, .content, .importance, .confidence
 # The receipts only where the memory was made: without the old one there is no row here.
 SUPERSEDE = f"""
 MATCH (old:Memory {{id: $old_id}})
-CREATE (m:Memory) SET m = $node, m._seq = timestamp() * 1000
+CREATE (m:Memory) SET m = $node
 CREATE (old)-[r:INVALIDATED_BY]->(m) SET r = $edge
 SET old += $closed, {OWES_PAYLOAD}
 WITH collect(m.id) AS ids
@@ -75,7 +75,7 @@ class Associations:
         rows = self._write(
             SUPERSEDE,
             old_id=successor.old_id,
-            node=draft_node(draft, pending=True),
+            node=draft_node(draft, pending=True) | {"_seq": stored_order()},
             edge={"strength": SUPERSEDED_STRENGTH, "timestamp": draft.timestamp, "updated_at": at},
             closed={
                 "t_invalid": draft.timestamp,

@@ -10,7 +10,7 @@ OWES_PAYLOAD = "old._rev = coalesce(old._rev, 0) + 1, old._pending = coalesce(ol
 on its way from clearing the new debt."""
 
 CREATE = """
-UNWIND $rows AS row CREATE (m:Memory) SET m = row, m._seq = timestamp() * 1000 + row._seq
+UNWIND $rows AS row CREATE (m:Memory) SET m = row, m._seq = row._seq
 WITH collect(m.id) AS ids
 FOREACH (receipt IN $receipts | CREATE (k:IdempotencyKey) SET k = receipt)
 WITH ids OPTIONAL MATCH (t:Tombstone) WHERE t.id IN ids DELETE t
@@ -29,7 +29,7 @@ MATCH (m:Memory) WHERE m.id IN $ids WITH m, m.id AS id
 OPTIONAL MATCH (old:Memory)-[:INVALIDATED_BY|EVOLVED_INTO]->(m) SET {OWES_PAYLOAD}
 WITH DISTINCT m, id DETACH DELETE m
 WITH collect(DISTINCT id) AS ids
-FOREACH (id IN ids | MERGE (t:Tombstone {{id: id}}) SET t.at = timestamp())
+FOREACH (id IN ids | MERGE (t:Tombstone {{id: id}}) SET t.at = $at)
 WITH ids OPTIONAL MATCH (k:IdempotencyKey) WHERE k.key IN [id IN ids | 'id:' + id] DELETE k
 RETURN DISTINCT ids"""
 

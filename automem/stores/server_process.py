@@ -124,10 +124,10 @@ def _make_private(directory: Path) -> None:
         raise StartupError(f"{directory} is not a private directory of this user: remove it")
 
 
-# FalkorDB writes quick changes to its log as queries and slow ones as effects, which name nodes by their
-# internal numbers. Replayed queries may number nodes otherwise (deletions free numbers in another order),
-# and then an effect hits a node that is not there: the server crashes while it loads. Our queries name
-# memories by id only, so all changes are logged as queries: no change takes so many microseconds.
+# FalkorDB logs quick changes as queries, and slow ones and those that call timestamp() as effects, which
+# name nodes by internal numbers. Replayed queries may number nodes otherwise, and then an effect hits a
+# node that is not there: the server crashes while it loads. Our queries name memories by id only and call
+# no such function; with this threshold, in microseconds, all of them are logged as queries.
 _NO_EFFECTS = "1000000000"
 
 
