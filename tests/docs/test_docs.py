@@ -16,7 +16,7 @@ from automem.settings_docs import SECTIONS, env_example, markdown_tables
 
 ROOT = Path(__file__).parents[2]
 # Read by docker compose, or by the tests, not by the service (environment.md).
-NOT_SETTINGS = {"AUTOMEM_API_HOST_PORT", "XDG_DATA_HOME"}
+NOT_SETTINGS = {"AUTOMEM_API_HOST_PORT", "FALKORDB_ARGS", "XDG_DATA_HOME"}
 
 
 def read(name: str) -> str:
