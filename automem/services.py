@@ -178,6 +178,7 @@ def open_graph(settings: Settings, data: DataDirectory | None, stack: ExitStack)
         graph = FalkorDBGraph.over_socket(engine.socket_path, settings.falkordb_graph)
         stack.callback(graph.close)
         graph.prepare()
+        engine.settle_log()
         return graph
     address = ServerAddress(
         host=settings.falkordb_host or "",

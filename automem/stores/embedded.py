@@ -72,6 +72,11 @@ class EmbeddedFalkorDB:
         if not self._ready.wait(timeout):
             raise GraphUnavailable("The embedded FalkorDB is not running")
 
+    def settle_log(self) -> bool:
+        """Let the log begin with a snapshot that holds the indexes, so that it loads fast; call it when
+        they are made."""
+        return server_process.settle_log(self._files)
+
     def stop(self) -> None:
         """End the server and its watcher. Calling it again does nothing."""
         self._stopping.set()

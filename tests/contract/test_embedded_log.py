@@ -15,6 +15,35 @@ from automem.stores.falkordb import FalkorDBGraph
 MakeDraft = Callable[..., MemoryDraft]
 
 
+def test_the_log_begins_with_a_snapshot_of_the_indexes(tmp_path: Path, make_draft: MakeDraft) -> None:
+    """Behind an empty one, a replay makes the indexes anew and looks at every memory for each change."""
+    directory = DataDirectory.open(tmp_path / "data")
+    server = EmbeddedFalkorDB(directory, ready_timeout=30)
+    server.start()
+    graph = FalkorDBGraph.over_socket(server.socket_path, "memories")
+    try:
+        graph.prepare()
+        assert server.settle_log()
+        made = newest_snapshot(tmp_path)
+        graph.create([make_draft("m1")], pending=True)
+        assert server.settle_log()
+        assert newest_snapshot(tmp_path) == made
+    finally:
+        graph.close()
+        server.stop()
+        directory.close()
+    with_graph(tmp_path / "data", lambda again: graph_holds(again, "m1"))
+
+
+def newest_snapshot(path: Path) -> Path:
+    """The one before it may be on its way out yet."""
+    return max((path / "data").rglob("*.base.rdb"))
+
+
+def graph_holds(graph: FalkorDBGraph, memory_id: str) -> None:
+    assert set(graph.get_many([memory_id])) == {memory_id}
+
+
 def with_graph(path: Path, use: Callable[[FalkorDBGraph], None]) -> None:
     directory = DataDirectory.open(path)
     server = EmbeddedFalkorDB(directory, ready_timeout=30)
