@@ -10,6 +10,7 @@ from automem.api import (
     associations,
     by_tag,
     context,
+    enrichment,
     errors,
     health,
     insights,
@@ -32,6 +33,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     recall.bp,
     insights.bp,
     stream.bp,
+    enrichment.bp,
     admin.bp,
 )
 

@@ -38,7 +38,8 @@ class Memory:
     begin with ``_``). ``lexemes`` is the analysed text of ``utils/text.py``; empty when the memory
     was read from the vector store. ``vector_pending`` says that a vector in the vector store, if
     any, belongs to an older text and must not be trusted. ``replaced`` says that an outgoing
-    replacement edge exists (INVALIDATED_BY, EVOLVED_INTO). ``revision`` counts writes.
+    replacement edge exists (INVALIDATED_BY, EVOLVED_INTO). ``revision`` counts writes. ``added_tags``
+    and ``added_keys`` name what of its tags and metadata is not the client's but enrichment's.
     """
 
     properties: Mapping[str, JSON]
@@ -46,6 +47,8 @@ class Memory:
     vector_pending: bool = False
     replaced: bool = False
     revision: int = 0
+    added_tags: tuple[str, ...] = ()
+    added_keys: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -108,7 +111,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class MemoryDraft:
-    """A validated memory about to be written. Times are normalised ISO texts in UTC."""
+    """A validated memory about to be written. Times are normalised ISO texts in UTC.
+
+    ``provisional`` says that its type is a guess, which the chat model may better in the background.
+    """
 
     id: str
     content: str
@@ -123,6 +129,7 @@ class MemoryDraft:
     t_valid: str
     t_invalid: str | None = None
     embedding: Sequence[float] | None = None
+    provisional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

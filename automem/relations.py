@@ -76,6 +76,11 @@ REGISTRY: Mapping[str, RelationType] = {
 AUTHORABLE: tuple[str, ...] = tuple(sorted(name for name, kind in REGISTRY.items() if kind.authorable))
 """The types that clients may make, sorted."""
 
+MADE_BY_SERVICE: tuple[str, ...] = tuple(
+    label for kind in REGISTRY.values() if kind.system for label in kind.labels
+)
+"""The labels of edges that the service makes by itself."""
+
 OWN_PROPERTIES: tuple[str, ...] = tuple(
     sorted({name for kind in REGISTRY.values() if kind.authorable for name in kind.properties})
 )

@@ -6,11 +6,15 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from threading import Event
 
 from automem.config import Settings, reveal
 from automem.embedding.base import ClosingProvider, Provider
 from automem.embedding.select import make_provider
 from automem.enrichment.chat import ChatModel, make_chat
+from automem.enrichment.enricher import Stores
+from automem.enrichment.setup import Company, make_enrichment
+from automem.enrichment.worker import EnrichmentWorker
 from automem.errors import EmbeddingUnavailable, GraphUnavailable, StartupError
 from automem.events.base import EventSink
 from automem.events.hub import StreamHub
@@ -58,6 +62,7 @@ class Services:
     chat: ChatModel
     classifier: Classifier
     embedder: EmbeddingWorker
+    enrichment: EnrichmentWorker
     access: AccessRecorder
     terms: TermStatistics
     identity: IdentityKeeper
@@ -79,10 +84,17 @@ class Services:
         if not self.settings.graph_embedded and (generation := _generation(self.graph)) is not None:
             self.embedder.writer.guard(generation)
         self.embedder.start()
+        self._take_over_enrichment()
         self.access.start()
         self.adoption.start()
         for worker in self.background:
             worker.start()
+
+    def _take_over_enrichment(self) -> None:
+        """Begin it. What an embedded graph says to be claimed was claimed by a process that is dead."""
+        if self.settings.graph_embedded:
+            self.graph.free_enrichment()
+        self.enrichment.start()
 
     def close(self) -> None:
         """Finish the work in hand, then close stores and engines. Calling it twice does no harm."""
@@ -115,7 +127,7 @@ def build_services(settings: Settings) -> Services:
         stack.callback(services.executor.shutdown, wait=True, cancel_futures=True)
         # Last in, first out: the workers end while everything that they use is still open.
         own = (services.embedder, services.access, services.identity, services.adoption)
-        for worker in (*reversed(services.background), *own):
+        for worker in (*reversed(services.background), *own, services.enrichment):
             stack.callback(worker.stop)
         services.resources.push(stack.pop_all())
         return services
@@ -126,24 +138,30 @@ def _assemble(settings: Settings, pair: StorePair, beside: Connection) -> Servic
     chat = make_chat(settings, clock)
     event_log = FalkorDBEvents(beside)
     events = EventSender(event_log, clock)
+    bell = Event()
     embedder = EmbeddingWorker(
-        graph, vectors, provider, clock, Pace(batch_size=settings.embedding_batch_size)
+        graph, vectors, provider, clock, Pace(batch_size=settings.embedding_batch_size), bell
     )
+    classifier, ids = Classifier(chat, clock), RandomIds()
     maintenance = make_maintenance(settings, pair, embedder, open_runs(settings, beside))
     streams = StreamHub(event_log, settings.automem_threads // 2)
+    stores = Stores(graph, vectors, maintenance.gate)
+    company = Company(stores, embedder, events, chat, classifier, clock, ids)
+    enrichment, chat_worker = make_enrichment(settings, company, bell)
     return Services(
         settings=settings,
         graph=graph,
         vectors=vectors,
         provider=provider,
         clock=clock,
-        new_id=RandomIds(),
+        new_id=ids,
         executor=ThreadPoolExecutor(
             settings.automem_threads * _EXECUTOR_THREADS_PER_REQUEST, thread_name_prefix="arm"
         ),
         chat=chat,
-        classifier=Classifier(chat, clock),
+        classifier=classifier,
         embedder=embedder,
+        enrichment=enrichment,
         access=AccessRecorder(graph, clock),
         terms=TermStatistics(graph),
         adoption=AdoptionWorker(graph),
@@ -152,7 +170,7 @@ def _assemble(settings: Settings, pair: StorePair, beside: Connection) -> Servic
         streams=streams,
         maintenance=maintenance,
         # In the order of stopping: what others tell while they stop is still sent.
-        background=(*maintenance.workers, streams, events),
+        background=(chat_worker, *maintenance.workers, streams, events),
     )
 
 

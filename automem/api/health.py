@@ -38,10 +38,10 @@ class EnrichmentHealth(BaseModel):
 
     status: str = Field(description="`running` or `stopped`.")
     queue_depth: int
-    pending: int = Field(description="Memories that still owe a vector.")
-    inflight: int
-    processed: int
-    failed: int
+    pending: int = Field(description="Memories that still wait for their vector or for enrichment.")
+    inflight: int = Field(description="Those of them whose enrichment a process works on.")
+    processed: int = Field(description="Memories that this process has enriched since its start.")
+    failed: int = Field(description="Its tries since then, at vectors or enrichment, that failed.")
 
 
 class HealthAnswer(BaseModel):
@@ -72,7 +72,8 @@ class StoreState:
     connected: bool = False
     count: int | None = None
     dimension: int | None = None
-    pending: int | None = None
+    pending: int = 0
+    inflight: int = 0
 
     @property
     def word(self) -> str:
@@ -110,7 +111,8 @@ def _look_at_graph(own: Services) -> StoreState:
     try:
         own.graph.ping()
         count = own.graph.count(own.settings.recall_excluded_types)
-        return StoreState(True, count=count, pending=own.graph.pending_vector_count())
+        work = own.graph.enrichment_counts(own.clock.now())
+        return StoreState(True, count, pending=own.graph.unsettled_count(), inflight=work.inflight)
     except Unavailable:
         return StoreState()
 
@@ -144,7 +146,7 @@ def _report(own: Services, graph: StoreState, vectors: StoreState) -> dict[str, 
         "vector_count": vectors.count,
         "sync_status": sync,
         "vector_dimensions": _dimensions(own, vectors.dimension),
-        "enrichment": _enrichment(own, graph.pending),
+        "enrichment": _enrichment(own, graph),
         "timestamp": own.clock.now().isoformat(),
         "graph": own.settings.falkordb_graph,
     }
@@ -172,14 +174,15 @@ def _dimensions(own: Services, collection: int | None) -> dict[str, Any]:
     )
 
 
-def _enrichment(own: Services, pending: int | None) -> dict[str, Any]:
-    """Give the numbers of the background work; what owes a vector is pending until it has one."""
-    stats, owed = own.embedder.stats(), pending or 0
+def _enrichment(own: Services, graph: StoreState) -> dict[str, Any]:
+    """Give the numbers of the background work; a memory is pending until all of it is done."""
+    stats, vectors = own.enrichment.stats, own.embedder.stats()
+    running = own.enrichment.running and own.embedder.running
     return {
-        "status": "running" if own.embedder.running else "stopped",
-        "queue_depth": owed,
-        "pending": owed,
-        "inflight": 0,
-        "processed": stats.stored,
-        "failed": stats.failures,
+        "status": "running" if running else "stopped",
+        "queue_depth": graph.pending,
+        "pending": graph.pending,
+        "inflight": graph.inflight,
+        "processed": stats.successes,
+        "failed": stats.failures + vectors.failures,
     }

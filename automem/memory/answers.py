@@ -14,7 +14,8 @@ Answer = dict[str, Any]
 
 VectorState = Literal["stored", "failed", "queued"]
 EmbeddingStatus = Literal["provided", "queued", "pending"]
-ENRICHMENT = "disabled"
+ENRICHMENT = "queued"
+"""It is recorded with the write itself (D22)."""
 
 
 class Timer:

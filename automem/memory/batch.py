@@ -12,7 +12,7 @@ from automem.memory.answers import Answer, batch_answer
 from automem.memory.drafts import NewMemory
 from automem.memory.idempotency import WriteRequest
 from automem.memory.store import RACES, amend, complete, create, link_conversation
-from automem.memory.vector_part import put_given
+from automem.memory.vector_part import FEW, put_given
 from automem.models import Memory, MemoryDraft
 from automem.stores.base import GraphStore, Receipt
 
@@ -87,5 +87,7 @@ def _store_new(
 def _write(services: Services, drafts: Sequence[MemoryDraft], receipts: Sequence[Receipt]) -> None:
     """Write to the graph and let the worker begin."""
     create(services.graph, drafts, receipts)
-    link_conversation(services, drafts)
+    if len(drafts) <= FEW:
+        # Of many, enrichment does it in the background.
+        link_conversation(services, [draft.id for draft in drafts])
     services.embedder.notify()

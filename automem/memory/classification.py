@@ -1,7 +1,8 @@
 """What type a memory is: by phrases of the text, else by the chat model (memory-api.md 0.6).
 
 Neither a slow nor a failing model keeps or fails a write: the answer is then ``Memory`` with
-confidence 0.3, and the reason is counted.
+confidence 0.3, for the time being, and the reason is counted. A model that once came too late is asked
+in the background only, until it comes in time there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
 
+from automem.embedding.breaker import MonotonicStopwatch, Stopwatch
 from automem.enrichment.chat import UNUSABLE, ChatModel
 from automem.models import as_number
 from automem.utils.clock import Clock
@@ -129,17 +131,22 @@ _PROMPT = (
 _SHOWN_CHARACTERS = 1000
 _ANSWER_TOKENS = 50
 _MODEL_CONFIDENCE = 0.7
+LEFT_TO_BACKGROUND = "the model was too slow or failed; it is asked in the background"
 
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """A type and how sure it is, 0 to 1."""
+    """A type and how sure it is, 0 to 1.
+
+    ``provisional``: neither a phrase nor the model said so; ``Classifier.upgrade`` may find better.
+    """
 
     type: str
     confidence: float
+    provisional: bool = False
 
 
-FALLBACK = Classification("Memory", 0.3)
+FALLBACK = Classification("Memory", 0.3, provisional=True)
 _UNMAPPABLE = Classification("Context", 0.5)
 
 
@@ -179,14 +186,30 @@ def read_reply(reply: Mapping[str, object]) -> Classification:
 class Classifier:
     """Sorts texts, one or many, within a bounded time. Safe for many threads."""
 
-    def __init__(self, chat: ChatModel, clock: Clock, patience: float = 3.0, workers: int = 8) -> None:
-        """:param patience: seconds that one call waits for the model, however many texts it has."""
+    def __init__(
+        self,
+        chat: ChatModel,
+        clock: Clock,
+        patience: float = 1.0,
+        workers: int = 8,
+        stopwatch: Stopwatch | None = None,
+    ) -> None:
+        """:param patience: seconds that one call waits for the model, however many texts it has; an
+        answer that takes longer comes too late."""
         self._chat = chat
         self._clock = clock
         self._patience = patience
         self._pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="classify")
+        self._stopwatch = stopwatch or MonotonicStopwatch()
         self._lock = Lock()
         self._stats = ClassificationStats()
+        self._slow = False
+
+    @property
+    def slow(self) -> bool:
+        """Say whether the model's last answer came too late or not at all: writes do not ask it then."""
+        with self._lock:
+            return self._slow
 
     def stats(self) -> ClassificationStats:
         """Give the counters since the start, those of the chat model included."""
@@ -195,7 +218,8 @@ class Classifier:
             return replace(self._stats, llm_attempts=asked.llm_attempts, llm_successes=asked.llm_successes)
 
     def classify(self, contents: Sequence[str]) -> list[Classification]:
-        """Give the classification of each text, in order. Never raises for trouble with the model."""
+        """Give the classification of each text, in order. Never raises for trouble with the model, and
+        waits for it once only, until ``upgrade`` or a question on its way finds it in time again."""
         by_rule = [classify_by_phrases(content) for content in contents]
         with self._lock:
             hits = self._stats.pattern_classifications + sum(found is not None for found in by_rule)
@@ -204,6 +228,19 @@ class Classifier:
         asked = iter(self._ask(open_texts))
         return [found if found is not None else next(asked) for found in by_rule]
 
+    def upgrade(self, content: str) -> Classification | None:
+        """Find a better type than a provisional one; None when the model did not answer.
+
+        Waits as long as the model's own time limits allow: for the background.
+        """
+        found = classify_by_phrases(content)
+        if found is not None or self._chat.name is None:
+            return found
+        answer = self._ask_one(content)
+        if answer is None:
+            self._note(0, self._chat.stats.last_error or UNUSABLE)
+        return answer
+
     def close(self) -> None:
         """Let no more questions be asked; those on their way are not waited for."""
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -211,27 +248,37 @@ class Classifier:
     def _ask(self, contents: Sequence[str]) -> list[Classification]:
         if not contents:
             return []
-        if self._chat.name is None:
-            self._fell_back(len(contents), UNUSABLE)
+        if self._chat.name is None or self.slow:
+            self._note(len(contents), UNUSABLE if self._chat.name is None else LEFT_TO_BACKGROUND)
             return [FALLBACK] * len(contents)
         questions = [self._pool.submit(self._ask_one, content) for content in contents]
-        wait(questions, self._patience)
-        late = [question for question in questions if not question.done()]
-        for question in late:
-            question.cancel()
-        self._fell_back(len(late), f"the model did not answer within {self._patience:g} seconds")
-        return [_answer_of(question) for question in questions]
+        answered, late = wait(questions, self._patience)
+        # One that waits for its turn says nothing about the model, but one that was asked does.
+        asked = [question for question in late if not question.cancel()]
+        if asked and not answered:
+            self._judge(in_time=False)
+        found = [_answer_of(question) for question in questions]
+        self._note_fallbacks(sum(answer is FALLBACK for answer in found), len(late))
+        return found
 
     def _ask_one(self, content: str) -> Classification | None:
+        began = self._stopwatch.seconds()
         reply = self._chat.complete_json(_PROMPT, content[:_SHOWN_CHARACTERS], _ANSWER_TOKENS)
-        if reply is None:
-            self._fell_back(1, self._chat.stats.last_error or UNUSABLE)
-            return None
-        return read_reply(reply)
+        in_time = self._stopwatch.seconds() - began <= self._patience
+        self._judge(in_time=reply is not None and in_time)
+        return None if reply is None else read_reply(reply)
 
-    def _fell_back(self, count: int, reason: str) -> None:
-        if not count:
-            return
+    def _judge(self, in_time: bool) -> None:
+        with self._lock:
+            self._slow = not in_time
+
+    def _note_fallbacks(self, count: int, late: int) -> None:
+        if late:
+            self._note(count, f"the model did not answer within {self._patience:g} seconds")
+        elif count:
+            self._note(count, self._chat.stats.last_error or UNUSABLE)
+
+    def _note(self, count: int, reason: str) -> None:
         with self._lock:
             fallbacks, now = self._stats.fallbacks + count, self._clock.now()
             self._stats = replace(self._stats, fallbacks=fallbacks, last_error=reason, last_error_at=now)

@@ -12,6 +12,7 @@ from typing import Any
 
 from automem.errors import InvalidInput
 from automem.memory import fields
+from automem.memory.classification import Classification
 from automem.models import JSON, MemoryDraft
 from automem.search.types import Warn
 
@@ -58,7 +59,7 @@ class NewMemory:
     supersedes: str | None = None
     warnings: tuple[Warn, ...] = ()
 
-    def draft(self, memory_id: str, kind: str, confidence: float) -> MemoryDraft:
+    def draft(self, memory_id: str, chosen: Classification) -> MemoryDraft:
         """Complete it to what the graph stores."""
         return MemoryDraft(
             id=memory_id,
@@ -66,8 +67,9 @@ class NewMemory:
             tags=self.tags,
             importance=self.importance,
             metadata=self.metadata,
-            type=kind,
-            confidence=confidence,
+            type=chosen.type,
+            confidence=chosen.confidence,
+            provisional=chosen.provisional,
             timestamp=self.timestamp,
             updated_at=self.updated_at,
             last_accessed=self.last_accessed,

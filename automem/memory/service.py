@@ -11,6 +11,7 @@ from automem.events.memories import tell_deleted, tell_updated
 from automem.memory import vector_part
 from automem.memory.answers import Timer, public_properties
 from automem.memory.fields import INVALID_ID, canonical_id
+from automem.memory.store import link_conversation
 from automem.models import Memory
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ PATIENCE_SECONDS = 2.0
 """So long a change of content waits for its vector; then the worker goes on alone."""
 
 _RACES = 100
+_PLACED_BY = frozenset(("tags", "timestamp"))
+"""What decides on a memory's place in its conversation."""
 
 
 def check_id(memory_id: str) -> str:
@@ -63,6 +66,8 @@ def update_memory(services: Services, memory_id: str, changes: Mapping[str, Any]
             watch.wait(PATIENCE_SECONDS)
         else:
             vector_part.refresh(services, [memory.id])
+    if applied.keys() & _PLACED_BY:
+        link_conversation(services, [memory.id])
     tell_updated(services.events, memory, changes, timer.milliseconds())
     return memory.id
 

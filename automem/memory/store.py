@@ -10,6 +10,7 @@ from automem.errors import Conflict, GraphUnavailable
 from automem.events.memories import tell_stored
 from automem.memory import idempotency
 from automem.memory.answers import Answer, VectorOutcome, stored_answer
+from automem.memory.classification import Classification
 from automem.memory.drafts import NewMemory
 from automem.memory.idempotency import WriteRequest
 from automem.memory.supersede import create_successor, follow_up
@@ -57,7 +58,7 @@ def _store_new(services: Services, memory: NewMemory, request: WriteRequest) -> 
         create(services.graph, [draft], receipts)
     else:
         create_successor(services, draft, memory.supersedes, receipts)
-    link_conversation(services, [draft])
+    link_conversation(services, [draft.id])
     answer = _answer(draft, settle_new(services, draft), memory, request)
     amend(services.graph, receipts, answer)
     tell_stored(services.events, [draft], answer["query_time_ms"])
@@ -85,11 +86,10 @@ def complete(services: Services, memories: Sequence[NewMemory]) -> list[MemoryDr
     drafts = []
     for memory in memories:
         if memory.type is not None and memory.confidence is not None:
-            kind, confidence = memory.type, memory.confidence
+            chosen = Classification(memory.type, memory.confidence)
         else:
-            classified = next(found)
-            kind, confidence = classified.type, classified.confidence
-        drafts.append(memory.draft(memory.id or services.new_id.new_id(), kind, confidence))
+            chosen = next(found)
+        drafts.append(memory.draft(memory.id or services.new_id.new_id(), chosen))
     return drafts
 
 
@@ -102,11 +102,11 @@ def create(graph: GraphStore, drafts: Sequence[MemoryDraft], receipts: Sequence[
             raise
 
 
-def link_conversation(services: Services, drafts: Sequence[MemoryDraft]) -> None:
-    """Link new memories to those before them in their conversation (D42)."""
+def link_conversation(services: Services, memory_ids: Sequence[str]) -> None:
+    """Link memories to those before and after them in their conversation (D42)."""
     with after_the_write("linking a conversation"):
         at = services.clock.now().isoformat()
-        services.graph.link_conversation([draft.id for draft in drafts], at)
+        services.graph.link_conversation(list(memory_ids), at)
 
 
 def amend(graph: GraphStore, receipts: Sequence[Receipt], answer: Answer) -> None:

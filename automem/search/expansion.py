@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from automem.errors import GraphUnavailable, VectorsUnavailable
@@ -107,8 +108,18 @@ def _expand_entities(
     memories, warning = _tagged(tags, room + len(shown), reach)
     new = [memory for memory in memories if memory.id not in set(shown)]
     scored, faults = score_memories(reach.run, reach.pool.asked, new, reach.services)
-    rows = [_named_row(row, entities) for row in scored]
-    return sorted(rows, key=score_key)[:room], next(filter(None, (warning, *faults)), None)
+    rows = _fair_shares([_named_row(row, entities) for row in scored], room)
+    return sorted(rows, key=score_key), next(filter(None, (warning, *faults)), None)
+
+
+def _fair_shares(rows: Sequence[Scored], room: int) -> list[Scored]:
+    """Take the best row of each entity, then the second of each, and so on: one of which much is told does
+    not crowd out another."""
+    groups: dict[str, list[Scored]] = {}
+    for row in sorted(rows, key=score_key):
+        groups.setdefault(row.entity or "", []).append(row)
+    turns = zip_longest(*groups.values())
+    return [row for turn in turns for row in turn if row is not None][:room]
 
 
 def _tagged(tags: tuple[str, ...], limit: int, reach: _Reach) -> tuple[list[Memory], Warn | None]:

@@ -13,6 +13,9 @@ from typing import Any, Literal, Protocol
 
 from automem.models import Memory, MemoryDraft, Relation, Scope, Sort
 from automem.stores.edges import EdgeStore
+from automem.stores.enrichment import EnrichmentStore
+from automem.stores.entities import EntityStore
+from automem.stores.patterns import PatternStore
 from automem.stores.payload import PointMark
 
 
@@ -131,7 +134,7 @@ class Preference:
     relation: Relation
 
 
-class GraphStore(EdgeStore, Protocol):
+class GraphStore(EdgeStore, EnrichmentStore, EntityStore, PatternStore, Protocol):
     """The canonical store. A memory exists if and only if its node does (storage.md 1)."""
 
     def ping(self) -> None: ...
@@ -170,8 +173,9 @@ class GraphStore(EdgeStore, Protocol):
         """Set the public properties named (None removes) if the node is still at ``revision``.
 
         Derived fields follow. In the same write a change of ``content`` marks the vector as owed (and
-        drops a kept ``embedding``), any other change the payload. False when the node has moved on
-        or is gone: read again and retry, so that no concurrent change is lost (D24).
+        drops a kept ``embedding``) and queues its enrichment anew, any other change the payload. What
+        enrichment had added to tags and metadata is kept (D37, ``additions.py``). False when the node
+        has moved on or is gone: read again and retry, so that no concurrent change is lost (D24).
         """
         ...
 
@@ -263,7 +267,8 @@ class GraphStore(EdgeStore, Protocol):
 
     # relations
     def relations(self, memory_ids: Sequence[str], limit: int) -> dict[str, list[tuple[Relation, Memory]]]:
-        """Give outgoing edges of each memory, newest first, at most ``limit`` each (recall.md 9.1)."""
+        """Give outgoing edges of each memory, newest first, at most ``limit`` each (recall.md 9.1); those
+        that the service made by itself behind the others, which they would crowd out."""
         ...
 
     def links(self, memory_ids: Sequence[str], known: Sequence[str], limit: int) -> list[Link]:
@@ -279,11 +284,14 @@ class GraphStore(EdgeStore, Protocol):
         seed (recall.md 9.2). One query for all seeds (D11)."""
         ...
 
-    def link_conversation(self, memory_ids: Sequence[str], at: str) -> int:
+    def link_conversation(self, memory_ids: Sequence[str], at: str) -> dict[str, int]:
         """Link each memory to the one before it in its conversation, and up to four more (D42).
 
         The conversation is the memories that share its most specific tags (without tags, all), in the
-        seven days before its own timestamp. ``at`` is noted on the edges. Gives their number.
+        seven days before its own timestamp; at equal timestamps the order of storing decides. Memories
+        that stand behind one of these, or did so before its tags or its time were changed, are linked
+        anew, so that the order of storing makes no difference. What is right already is not written
+        again. ``at`` is noted on new edges. Gives for each memory that exists the number of its edges.
         """
         ...
 

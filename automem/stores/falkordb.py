@@ -8,6 +8,7 @@ from typing import Any
 
 from automem.errors import Conflict, GraphUnavailable
 from automem.models import Memory, MemoryDraft, Relation, Scope, Sort
+from automem.relations import MADE_BY_SERVICE
 from automem.stores import cypher
 from automem.stores import falkordb_queries as texts
 from automem.stores.base import Hit, PendingVector, Receipt, Replacement, StoreIdentity
@@ -21,8 +22,12 @@ from automem.stores.falkordb_connection import (
     ServerAddress,
     SocketAddress,
 )
+from automem.stores.falkordb_conversation import Conversations
 from automem.stores.falkordb_edges import newness, read_edge
+from automem.stores.falkordb_enrichment import PendingEnrichment
+from automem.stores.falkordb_entities import Entities
 from automem.stores.falkordb_insights import Insights
+from automem.stores.falkordb_patterns import Patterns
 from automem.stores.falkordb_repair import Repair
 from automem.stores.falkordb_schema import ensure_schema
 from automem.stores.falkordb_tagged import TagLists
@@ -31,8 +36,10 @@ from automem.stores.node import (
     changed_node,
     derived,
     draft_node,
+    present,
     read_memory,
     receipt_node,
+    set_and_removed,
     storable,
     stored_order,
 )
@@ -42,7 +49,9 @@ from automem.utils.time import to_epoch
 _SEARCH = "CALL db.idx.fulltext.queryNodes('Memory', $query) YIELD node AS m, score WITH m, score"
 
 
-class FalkorDBGraph(Traversal, Associations, TagLists, Repair, Insights):
+class FalkorDBGraph(
+    Traversal, Conversations, Associations, TagLists, Repair, Insights, PendingEnrichment, Patterns, Entities
+):
     """``GraphStore`` on one graph of a FalkorDB server. Thread-safe.
 
     Nothing is asked of the server before the first use (or ``prepare``); the indexes are made then,
@@ -113,8 +122,9 @@ class FalkorDBGraph(Traversal, Associations, TagLists, Repair, Insights):
         if memory is None or memory.revision != revision:
             return False
         node = changed_node(memory, changes)
-        owed = node.pop("_pending")
-        return bool(self._write(texts.UPDATE, id=memory_id, revision=revision, changes=node, owed=owed))
+        owed, (kept, removed) = node.pop("_pending"), set_and_removed(node)
+        rows = self._write(texts.update(removed), id=memory_id, revision=revision, changes=kept, owed=owed)
+        return bool(rows)
 
     def delete(self, memory_ids: Sequence[str]) -> list[str]:
         rows = self._write(texts.DELETE, ids=list(memory_ids), at=stored_order()) if memory_ids else []
@@ -149,7 +159,9 @@ class FalkorDBGraph(Traversal, Associations, TagLists, Repair, Insights):
     def pending_vectors(self, limit: int, now: datetime) -> list[PendingVector]:
         rows = self._read(texts.PENDING, limit=max(0, limit), now=to_epoch(now))
         return [
-            PendingVector(read_memory(node, replaced), node.get("_attempts") or 0, node.get("_embedding"))
+            PendingVector(
+                read_memory(node, replaced), node.get("_attempts") or 0, node.get("_embedding") or None
+            )
             for node, replaced in rows
         ]
 
@@ -237,8 +249,8 @@ class FalkorDBGraph(Traversal, Associations, TagLists, Repair, Insights):
     def relations(self, memory_ids: Sequence[str], limit: int) -> dict[str, list[tuple[Relation, Memory]]]:
         if not memory_ids or limit < 1:
             return {}
-        rows = self._read(texts.RELATIONS, ids=list(memory_ids), limit=limit)
-        return {source: sorted(edges, key=newness) for source, edges in _edges(rows).items()}
+        rows = self._read(texts.RELATIONS, ids=list(memory_ids), limit=limit, last=list(MADE_BY_SERVICE))
+        return {source: sorted(edges, key=_shown_order) for source, edges in _edges(rows).items()}
 
     def replacements(self, memory_ids: Sequence[str], hops: int) -> dict[str, list[Replacement]]:
         if not memory_ids or hops < 1:
@@ -293,5 +305,9 @@ def _edges(rows: Rows) -> dict[str, list[tuple[Relation, Memory]]]:
     return edges
 
 
+def _shown_order(edge: tuple[Relation, Memory]) -> tuple[bool, tuple[bool, float, str]]:
+    return edge[0].type in MADE_BY_SERVICE, newness(edge)
+
+
 def _derivation(memory: Memory) -> dict[str, Any]:
-    return {"id": memory.id, "revision": memory.revision, "derived": derived(memory.properties)}
+    return {"id": memory.id, "revision": memory.revision, "derived": present(derived(memory.properties))}

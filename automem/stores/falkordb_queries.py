@@ -1,4 +1,11 @@
-"""The fixed queries of the graph store. Every value is a parameter."""
+"""The fixed queries of the graph store. Every value is a parameter.
+
+FalkorDB (4.x) may remove another property than those asked for, when a query removes several of one node:
+each step (a SET behind a WITH) removes one at most. So what is over is cleared to an empty value where that
+means the same.
+"""
+
+from collections.abc import Sequence
 
 from automem.stores.cypher import REPLACED
 
@@ -16,12 +23,18 @@ FOREACH (receipt IN $receipts | CREATE (k:IdempotencyKey) SET k = receipt)
 WITH ids OPTIONAL MATCH (t:Tombstone) WHERE t.id IN ids DELETE t
 RETURN DISTINCT ids"""
 
-# The debt is judged in the query: vector_done may have cleared it since the node was read.
-UPDATE = """
-MATCH (m:Memory {id: $id}) WHERE coalesce(m._rev, 0) = $revision
-SET m += $changes
-SET m._pending = CASE WHEN m._pending = 'vector' THEN 'vector' ELSE $owed END
-RETURN m.id"""
+
+def update(removed: Sequence[str]) -> str:
+    """Give the query that changes a memory and removes these properties, names that are identifiers.
+
+    The debt is judged in the query: vector_done may have cleared it since the node was read.
+    """
+    return (
+        "MATCH (m:Memory {id: $id}) WHERE coalesce(m._rev, 0) = $revision SET m += $changes "
+        "SET m._pending = CASE WHEN m._pending = 'vector' THEN 'vector' ELSE $owed END"
+        f"{''.join(f' WITH m SET m.{name} = null' for name in removed)} RETURN m.id"
+    )
+
 
 # What a deleted memory had replaced is no longer so: its payload must say that.
 DELETE = f"""
@@ -53,7 +66,8 @@ WITH m ORDER BY coalesce(m._ts, 0.0), m.id LIMIT $limit RETURN {PUBLIC}"""
 PENDING_COUNT = "MATCH (m:Memory) WHERE m._pending IN ['vector', 'payload'] RETURN count(m)"
 VECTOR_DONE = """
 UNWIND $rows AS row MATCH (m:Memory {id: row.id}) WHERE coalesce(m._rev, 0) = row.revision
-SET m._pending = null, m._attempts = null, m._retry_at = null, m._embedding = null"""
+SET m._pending = null, m._attempts = 0, m._retry_at = 0.0, m._embedding = [],
+    m._enrichment = CASE WHEN m._enrichment IN ['waiting', 'partial'] THEN 'ready' ELSE m._enrichment END"""
 VECTOR_FAILED = """
 MATCH (m:Memory) WHERE m.id IN $ids AND m._pending IN ['vector', 'payload']
 SET m._attempts = coalesce(m._attempts, 0) + 1, m._retry_at = $retry_at"""
@@ -77,11 +91,15 @@ UNWIND $queries AS query CALL db.idx.fulltext.queryNodes('Memory', query) YIELD 
 RETURN query, count(node)"""
 
 UNDERIVED = f"""
-MATCH (m:Memory) WHERE coalesce(m._analysis, 0) <> $analysis AND m.id > ''
+MATCH (m:Memory) WHERE m.id > '' AND (coalesce(m._analysis, 0) <> $analysis
+OR (coalesce(m.processed = false, false) AND m._enrichment IS NULL))
 WITH m LIMIT $limit RETURN {PUBLIC}"""
 DERIVE = """
 UNWIND $rows AS row MATCH (m:Memory {id: row.id}) WHERE coalesce(m._rev, 0) = row.revision
-SET m += row.derived RETURN count(m)"""
+SET m += row.derived
+SET m._enrichment = CASE WHEN NOT coalesce(m.processed = false, false) OR m._enrichment IS NOT NULL
+    THEN m._enrichment WHEN m._pending = 'vector' THEN 'waiting' ELSE 'ready' END
+RETURN count(m)"""
 
 _REPLACEMENT = "INVALIDATED_BY|EVOLVED_INTO"
 _TARGET_REPLACED = REPLACED.replace("(m,", "(t,")
@@ -91,7 +109,7 @@ _SHORT = "t{.id, .type, .timestamp, .summary, .content, .importance, .confidence
 
 RELATIONS = f"""
 MATCH (m:Memory)-[r]->(t:Memory) WHERE m.id IN $ids
-WITH m, r, t ORDER BY coalesce(r.updated_at, t.timestamp, '') DESC, t.id
+WITH m, r, t ORDER BY type(r) IN $last, coalesce(r.updated_at, t.timestamp, '') DESC, t.id
 WITH m.id AS source, collect(r)[0..$limit] AS edges
 UNWIND edges AS r WITH source, r, endNode(r) AS t
 RETURN source, type(r), properties(r), {_SHORT}, {_TARGET_REPLACED}"""

@@ -10,7 +10,7 @@ from automem.stores.falkordb_connection import Rows
 OWE = """
 MATCH (m:Memory) WHERE m.id IN $ids
 SET m._pending = CASE WHEN m._pending = 'vector' THEN 'vector' ELSE $debt END,
-    m._rev = coalesce(m._rev, 0) + 1, m._attempts = null, m._retry_at = null
+    m._rev = coalesce(m._rev, 0) + 1, m._attempts = 0, m._retry_at = 0.0
 RETURN count(m)"""
 
 EXISTING = "MATCH (m:Memory) WHERE m.id IN $ids RETURN m.id"

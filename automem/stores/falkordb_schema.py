@@ -12,7 +12,8 @@ from automem.stores.falkordb_connection import Connection, QueryRefused
 logger = logging.getLogger(__name__)
 
 RANGE_INDEXES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Memory", ("id", "type", "timestamp", "importance", "_ts", "_updated", "_pending", "_scope")),
+    ("Memory", ("id", "type", "timestamp", "importance", "_ts", "_updated", "_scope")),
+    ("Memory", ("_pending", "_enrichment", "_chat")),
     ("Entity", ("id", "slug")),
     ("MetaMemory", ("id",)),
     ("Pattern", ("type",)),

@@ -1,8 +1,7 @@
-"""Following edges between memories: expansion, spreading evidence, and conversations (D11, D42)."""
+"""Following edges between memories: expansion and spreading evidence (D11)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,13 +11,9 @@ from automem.stores.base import EdgeFilter, Link, Neighbour
 from automem.stores.cypher import REPLACED, Conditions
 from automem.stores.falkordb_connection import Rows
 from automem.stores.falkordb_edges import read_relation
+from automem.stores.falkordb_entities import read_aliases
 from automem.stores.node import plain, read_memory
 from automem.utils.tags import canonical_tag
-
-PREDECESSORS = 5
-"""A memory is linked to the one before it in its conversation, and to up to four more (D42)."""
-CONVERSATION_SECONDS = 7 * 86_400.0
-_CONVERSATION_FETCH = 2_000
 
 _EVIDENCE_TYPES = (
     "RELATES_TO|LEADS_TO|OCCURRED_BEFORE|PREFERS_OVER|EXEMPLIFIES|CONTRADICTS|REINFORCES|DERIVED_FROM"
@@ -56,14 +51,6 @@ _ENTITY_FIELDS = (
     "identity_updated_at",
 )
 
-_PLACES = "m.id, m._scope, m._ts, coalesce(m._seq, 0)"
-PLACES = f"MATCH (m:Memory) WHERE m.id IN $ids AND m._ts > -1e300 RETURN {_PLACES}"
-LINK = """
-UNWIND $rows AS row MATCH (m:Memory {id: row.id}) MATCH (p:Memory {id: row.before})
-MERGE (m)-[r:PRECEDED_BY]->(p)
-ON CREATE SET r.count = 1, r.distance = row.distance, r.updated_at = row.at
-RETURN count(r)"""
-
 
 class Traversal:
     """The part of the graph store that follows edges; mixed into it."""
@@ -89,47 +76,6 @@ class Traversal:
     def entities(self, slugs: Sequence[str]) -> list[Mapping[str, Any]]:
         rows = self._read(ENTITIES, slugs=list(slugs)) if slugs else []
         return [_entity(row[0]) for row in rows]
-
-    def link_conversation(self, memory_ids: Sequence[str], at: str) -> int:
-        """Link memories to those before them in their conversation; gives the number of edges."""
-        placed = [tuple(row) for row in self._read(PLACES, ids=list(memory_ids))] if memory_ids else []
-        pairs: list[dict[str, Any]] = []
-        for scope in dict.fromkeys(place[1] for place in placed):
-            own = [place for place in placed if place[1] == scope]
-            pairs += predecessors(own, [tuple(row) for row in self._conversation(scope, own)])
-        rows = [{**pair, "at": at} for pair in pairs]
-        return int(self._write(LINK, rows=rows)[0][0]) if rows else 0
-
-    def _conversation(self, scope: str | None, own: Sequence[Sequence[Any]]) -> Rows:
-        """Read who stood around these memories: of the same scope, or of all without one (D42)."""
-        times = [place[2] for place in own]
-        same = "m._scope = $scope AND " if scope else ""
-        text = (
-            f"MATCH (m:Memory) WHERE {same}m._ts >= $first AND m._ts <= $last "
-            f"WITH m ORDER BY m._ts DESC, coalesce(m._seq, 0) DESC LIMIT $limit RETURN {_PLACES}"
-        )
-        first, last = min(times) - CONVERSATION_SECONDS, max(times)
-        return self._read(
-            text, scope=scope or "", first=first, last=last, limit=len(own) + _CONVERSATION_FETCH
-        )
-
-
-def predecessors(own: Sequence[tuple[Any, ...]], around: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
-    """Pair each memory with up to five before it within seven days of its own time, nearest first.
-
-    Rows are (id, scope, time, order of storing); equal times are ordered by storing (D42). Pure.
-    """
-    line = sorted({row[0]: row for row in (*around, *own)}.values(), key=lambda row: (row[2], row[3], row[0]))
-    at = {row[0]: index for index, row in enumerate(line)}
-    pairs = []
-    for row in own:
-        before = line[max(0, at[row[0]] - PREDECESSORS) : at[row[0]]][::-1]
-        near = [other for other in before if other[2] >= row[2] - CONVERSATION_SECONDS]
-        pairs += [
-            {"id": row[0], "before": other[0], "distance": distance}
-            for distance, other in enumerate(near, start=1)
-        ]
-    return pairs
 
 
 def edge_conditions(edges: EdgeFilter) -> Conditions:
@@ -173,17 +119,8 @@ def _neighbours(edges: EdgeFilter, inside: Conditions) -> str:
 
 
 def _entity(node: Mapping[str, Any]) -> dict[str, Any]:
-    known = {**node, "aliases": _aliases(node.get("aliases"))}
+    known = {**node, "aliases": read_aliases(node.get("aliases"))}
     return {name: plain(known[name]) for name in _ENTITY_FIELDS if name in known}
-
-
-def _aliases(value: Any) -> list[str]:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return []
-    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
 def _neighbour(row: list[Any]) -> Neighbour:

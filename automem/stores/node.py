@@ -3,9 +3,10 @@
 Internal properties: ``_lex`` (analysed text), ``_tags`` and ``_prefixes`` (canonical, for tag conditions
 outside the full-text index), ``_ts``, ``_updated``, ``_from``, ``_until`` (epoch seconds), ``_rev``
 (writes so far; a new node is at 0), ``_pending`` (``vector`` or ``payload``, whatever the vector store is
-owed, D22), ``_attempts``, ``_retry_at``, ``_embedding`` (a client's vector until it is stored) and
-``_analysis`` (version of the derivation). Public properties may have been written by others with any type,
-so queries compare and iterate the internal ones only.
+owed, D22), ``_attempts``, ``_retry_at``, ``_embedding`` (a client's vector until it is stored),
+``_analysis`` (version of the derivation), and what enrichment waits for and has added: see
+``falkordb_enrichment.py``. Public properties may have been written by others with any type, so queries
+compare and iterate the internal ones only.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from typing import Any
 
 from automem.errors import InvalidInput
 from automem.models import Memory, MemoryDraft
+from automem.stores.additions import Additions, keep_additions
 from automem.stores.base import Receipt
+from automem.stores.enrichment import Enriched
 from automem.utils.tags import canonical_tag, tag_prefixes
 from automem.utils.text import ANALYSIS_VERSION, document_lexemes
 from automem.utils.time import epoch_of
@@ -29,7 +32,29 @@ INTERNAL = "_"
 VECTOR, PAYLOAD = "vector", "payload"
 """What a node may owe the vector store, as ``_pending`` says it."""
 
+WAITING, READY = "waiting", "ready"
+"""What a new text's enrichment waits for, as ``_enrichment`` says it: its vector, or nothing."""
+
 Properties = dict[str, Any]
+
+DUE, CHAT = "due", "chat"
+"""What ``_chat`` says of a memory that the chat model may improve, ``_summary_by`` of one that it did."""
+
+_NEW_TEXT: Mapping[str, Any] = {
+    "_pending": VECTOR,
+    "_attempts": 0,
+    "_retry_at": 0.0,
+    "_embedding": [],
+    "processed": False,
+    "_enrichment": WAITING,
+    "_enrich_at": 0.0,
+    "_enrich_by": "",
+    "_enrich_attempts": 0,
+    "_text_changed": True,
+    "_chat": "",
+    "_summary_by": "",
+}
+"""A new text is to be embedded and enriched anew; what was found in the old one, or failed, is void."""
 
 UNIQUE_LIMIT = 1000
 """Bytes of a text that the graph keeps unique. FalkorDB (4.x) crashes at 4,096."""
@@ -59,9 +84,10 @@ def draft_node(draft: MemoryDraft, pending: bool) -> Properties:
         "processed": False,
     }
     node = _stored(public) | derived(public) | {"id": storable_key(draft.id, "id")}
+    node |= {"_enrichment": WAITING if pending else READY, "_provisional": draft.provisional or None}
     if pending:
         node |= {"_pending": VECTOR, "_embedding": storable(draft.embedding, "embedding")}
-    return _present(node) | {"_rev": 0}
+    return present(node) | {"_rev": 0}
 
 
 def stored_order() -> int:
@@ -74,18 +100,41 @@ def stored_order() -> int:
 
 def changed_node(memory: Memory, changes: Mapping[str, Any]) -> Properties:
     """Give the properties to set on a node; None removes one. ``_pending`` is the new debt: a vector
-    for changed content, else the payload.
+    for changed content, which is to be enriched anew too, else the payload.
 
     :raises InvalidInput: for a value that the graph cannot hold, an internal name, or ``id``.
     """
     for name in changes:
         if not name.isidentifier() or name.startswith(INTERNAL) or name == "id":
             raise InvalidInput(f"'{name}' cannot be changed", field=name)
-    merged = {**memory.properties, **changes}
-    node = _stored(changes) | derived(merged) | {"_rev": memory.revision + 1}
-    if merged.get("content") == memory.properties.get("content"):
+    completed, additions = keep_additions(memory, changes)
+    node = _rewritten(memory, completed) | _owned(additions)
+    if "type" in changes:
+        node["_provisional"] = False
+    if changes.get("content", memory.properties.get("content")) == memory.properties.get("content"):
         return node | {"_pending": PAYLOAD}
-    return node | {"_pending": VECTOR, "_attempts": None, "_retry_at": None, "_embedding": None}
+    return {**node, **_NEW_TEXT}
+
+
+def enriched_node(result: Enriched) -> Properties:
+    """Give the properties to set on a memory that was enriched."""
+    node = _rewritten(result.memory, result.properties) | _owned(result.additions)
+    return present(node | ({"_chat": DUE} if result.chat else {}))
+
+
+def improved_node(memory: Memory, properties: Mapping[str, Any]) -> Properties:
+    """Give the properties to set on a memory that the chat model improved."""
+    by_chat = {"_summary_by": CHAT} if "summary" in properties else {}
+    return present(_rewritten(memory, properties) | by_chat)
+
+
+def _rewritten(memory: Memory, changes: Mapping[str, Any]) -> Properties:
+    node = _stored(changes) | derived({**memory.properties, **changes})
+    return node | {"_rev": memory.revision + 1}
+
+
+def _owned(additions: Additions) -> Properties:
+    return {"_added_tags": list(additions.tags), "_added_keys": list(additions.keys)}
 
 
 def receipt_node(receipt: Receipt) -> Properties:
@@ -133,6 +182,16 @@ def conversation_scope(tags: Sequence[str]) -> str | None:
     return "\n".join(deepest) or None
 
 
+def present(node: Mapping[str, Any]) -> Properties:
+    """Give the properties that have a value."""
+    return {name: value for name, value in node.items() if value is not None}
+
+
+def set_and_removed(node: Mapping[str, Any]) -> tuple[Properties, list[str]]:
+    """Tell apart the properties to set and the names of those to remove."""
+    return present(node), sorted(name for name, value in node.items() if value is None)
+
+
 def read_memory(node: Mapping[str, Any], replaced: bool) -> Memory:
     """Read a node. Odd data of others is passed on as it is and never an error."""
     public = {name: plain(value) for name, value in node.items() if not name.startswith(INTERNAL)}
@@ -145,6 +204,8 @@ def read_memory(node: Mapping[str, Any], replaced: bool) -> Memory:
         vector_pending=node.get("_pending") == VECTOR,
         replaced=replaced,
         revision=revision if isinstance(revision, int) else 0,
+        added_tags=_names(node.get("_added_tags")),
+        added_keys=_names(node.get("_added_keys")),
     )
 
 
@@ -212,8 +273,8 @@ def _stored(public: Mapping[str, Any]) -> Properties:
     return node
 
 
-def _present(node: Properties) -> Properties:
-    return {name: value for name, value in node.items() if value is not None}
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(value) if isinstance(value, list) else ()
 
 
 def _storable_text(text: str, field: str) -> str:

@@ -172,9 +172,10 @@ def tags_hit(tags: Iterable[str], wanted: Iterable[str]) -> bool:
 
 
 def metadata_terms(metadata: Mapping[str, JSON]) -> set[str]:
-    """Give the folded whole values and words of metadata: of texts only, ``entities`` left out."""
+    """Give the folded whole values and words of metadata: of texts only, without what enrichment
+    adds (``entities``, ``enrichment``)."""
     terms: set[str] = set()
-    stack: list[JSON] = [value for key, value in metadata.items() if key != "entities"]
+    stack: list[JSON] = [value for key, value in metadata.items() if key not in ("entities", "enrichment")]
     while stack and len(terms) < _MAX_TERMS:
         value = stack.pop()
         if isinstance(value, Mapping):

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from threading import Event
 
 from automem.embedding.base import Provider
 from automem.errors import Unavailable
@@ -70,9 +71,11 @@ class EmbeddingWorker(WorkerThread):
         provider: Provider,
         clock: Clock,
         pace: Pace | None = None,
+        followers: Event | None = None,
     ) -> None:
+        """:param followers: the bell of who waits for vectors."""
         super().__init__("embedding")
-        self.writer = VectorWriter(graph, vectors)
+        self.writer = VectorWriter(graph, vectors, followers)
         self._graph = graph
         self._vectors = vectors
         self._provider = provider

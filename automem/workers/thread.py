@@ -9,8 +9,9 @@ from threading import Event, Thread
 class WorkerThread(ABC):
     """Base of the workers: subclasses do ``_run_once`` again and again until ``stop``."""
 
-    def __init__(self, name: str) -> None:
-        self._bell = Event()
+    def __init__(self, name: str, bell: Event | None = None) -> None:
+        """:param bell: rung by those who know of work but not of the worker."""
+        self._bell = bell or Event()
         self._stopping = Event()
         self._thread = Thread(target=self._loop, name=name, daemon=True)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Lock
+from threading import Event, Lock
 
 from automem.errors import VectorsUnavailable
 from automem.models import Memory
@@ -36,7 +36,9 @@ class Embedded:
 class VectorWriter:
     """Brings the vector store in step with the graph. Methods raise ``Unavailable``."""
 
-    def __init__(self, graph: GraphStore, vectors: VectorStore) -> None:
+    def __init__(self, graph: GraphStore, vectors: VectorStore, bell: Event | None = None) -> None:
+        """:param bell: rung when vectors were stored, for who waits for them."""
+        self._bell = bell or Event()
         self._graph = graph
         self._vectors = vectors
         self._lock = Lock()
@@ -63,6 +65,7 @@ class VectorWriter:
             if current:
                 self._vectors.upsert([VectorPoint(m.id, embedded[m.id].vector, m) for m in current])
                 self._graph.vector_done(_revisions(current))
+                self._bell.set()
         stale = memories.keys() - {memory.id for memory in current}
         return frozenset(embedded.keys() - stale)
 

@@ -55,7 +55,7 @@ def store(client: FlaskClient, own: Services, count: int = 1, **fields: Any) -> 
     """Store memories and wait for their vectors."""
     rows = [{"content": f"note {n}", "type": "Context", **fields} for n in range(count)]
     stored = client.post("/memory/batch", json={"memories": rows}).get_json()["memory_ids"]
-    wait_until(lambda: own.graph.pending_vector_count() == 0)
+    wait_until(lambda: own.graph.unsettled_count() == 0)
     return list(stored)
 
 

@@ -194,7 +194,7 @@ def test_more_than_two_pages_are_deleted_with_their_vectors(
 ) -> None:
     rows = [{"content": f"number {number}", "tags": [tag]} for number in range(450)]
     made = app_client.post("/memory/batch", json={"memories": rows}).get_json()["memory_ids"]
-    wait_until(lambda: services.graph.pending_vector_count() == 0)
+    wait_until(lambda: services.graph.unsettled_count() == 0)
     assert len(services.vectors.vectors(made)) == 450
     assert app_client.delete(f"/memory/by-tag?tags={tag}").get_json()["deleted_count"] == 450
     assert services.vectors.vectors(made) == {}
@@ -238,7 +238,7 @@ def test_deleting_a_replacement_shows_what_it_had_replaced(
     body = {"memory1_id": old, "memory2_id": new, "type": "EVOLVED_INTO"}
     assert app_client.post("/associate", json=body).status_code == 201
     assert app_client.delete(f"/memory/by-tag?tags={new_tag}").get_json()["deleted_count"] == 1
-    wait_until(lambda: services.graph.pending_vector_count() == 0)
+    wait_until(lambda: services.graph.unsettled_count() == 0)
     found = app_client.get(f"/recall?tags={tag}").get_json()
     assert [row["id"] for row in found["results"]] == [old]
 

@@ -24,7 +24,7 @@ def test_a_batch_is_stored_in_order_with_its_vectors(api: Any) -> None:
     answer = reply.json()
     memory_ids = answer.pop("memory_ids")
     assert answer.pop("query_time_ms") > 0
-    assert answer == {"status": "success", "stored": 60, "qdrant": "stored (60)", "enrichment": "disabled"}
+    assert answer == {"status": "success", "stored": 60, "qdrant": "stored (60)", "enrichment": "queued"}
     for number in (0, 31, 59):
         memory = api.get(f"/memory/{memory_ids[number]}").json()["memory"]
         assert (memory["content"], memory["importance"]) == (f"row {number} of a batch", number / 100)

@@ -46,7 +46,7 @@ def test_a_full_memory_is_stored_and_given_back(api: Any) -> None:
         "confidence": 0.4,
         "qdrant": "queued",
         "embedding_status": "queued",
-        "enrichment": "disabled",
+        "enrichment": "queued",
         "metadata": body["metadata"],
         "timestamp": "2024-03-01T08:00:00+00:00",
         "updated_at": "2024-03-02T00:00:00+00:00",

@@ -186,7 +186,7 @@ class TestInProcess:
 
     @pytest.fixture
     def settle(self, services: Services) -> Callable[[], None]:
-        return lambda: wait_until(lambda: services.graph.pending_vector_count() == 0)
+        return lambda: wait_until(lambda: services.graph.unsettled_count() == 0)
 
 
 def _scope(services: Services, tag: str) -> Any:

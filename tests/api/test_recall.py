@@ -54,7 +54,7 @@ def test_answer_has_the_fields_of_the_contract(api: Any, settled: Any, tag: str)
     assert row["match_type"] in row["match_types"]
     assert row["_query"] == "invoice retry policy"
     assert row["memory"]["id"] == row["id"]
-    assert row["memory"]["metadata"] == {"ticket": "PAY-7"}
+    assert row["memory"]["metadata"]["ticket"] == "PAY-7"
     assert not [name for name in row["memory"] if name.startswith("_")]
     assert COMPONENTS | {"context", "evidence", "relevance_gated"} <= row["score_components"].keys()
 

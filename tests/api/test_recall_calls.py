@@ -62,7 +62,7 @@ def stored(services: Services) -> dict[int, str]:
             ids=reply.get_json()["memory_ids"],
         )
     services.embedder.notify()
-    wait_until(lambda: services.graph.pending_vector_count() == 0)
+    wait_until(lambda: services.graph.unsettled_count() == 0)
     raw.close()
     return tags
 

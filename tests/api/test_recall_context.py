@@ -35,7 +35,7 @@ def shelf(service: RunningService) -> dict[str, str]:
         "releases": ["releases:may"],
     }
     made = {
-        name: store(api, f"Note {name} about the work", *(f"{scope}", *own), type="Context")
+        name: store(api, f"note on {name} about the work", *(f"{scope}", *own), type="Context")
         for name, own in tags.items()
     }
     made["typed"] = store(api, "Note typed about the work", scope, type="Preference")

@@ -71,7 +71,7 @@ def memories(services: Services) -> tuple[str, dict[str, str]]:
     reply = client.post("/memory/batch", json={"memories": list(rows.values())})
     assert reply.status_code == 201
     services.embedder.notify()
-    wait_until(lambda: services.graph.pending_vector_count() == 0)
+    wait_until(lambda: services.graph.unsettled_count() == 0)
     return tag, dict(zip(rows, reply.get_json()["memory_ids"], strict=True))
 
 

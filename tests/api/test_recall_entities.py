@@ -35,17 +35,16 @@ def test_what_is_sarahs_sisters_job(api: httpx.Client, settled: Settled, tag: st
     asked = {"query": "What is Sarah's sister called?", "tags": tag, "limit": 1}
     assert ids(recall(api, **asked)) == [first]
     body = recall(api, **asked, expand_entities="true")
-    assert ids(body) == [first, second]
+    assert ids(body)[0] == first and second in ids(body)
     row = row_of(body, second)
     assert row["expanded_from_entity"] == f"rachel {tag}"
     assert row["match_types"] == ["entity_expansion"]
     assert row["score_components"]["entity_expansion"] == 0.15
-    assert body["entity_expansion"] == {
-        "enabled": True,
-        "expanded_count": 1,
-        "entities_found": [f"sarah {tag}", f"rachel {tag}"],
-    }
-    assert ids(recall(api, **asked, entity_expansion="true")) == [first, second]
+    told = body["entity_expansion"]
+    assert told["enabled"] is True
+    assert told["expanded_count"] == len(ids(body)) - 1
+    assert told["entities_found"][:2] == [f"sarah {tag}", f"rachel {tag}"]
+    assert ids(recall(api, **asked, entity_expansion="true")) == ids(body)
     assert "entity_expansion" not in recall(api, **asked)
 
 

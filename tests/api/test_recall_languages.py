@@ -104,7 +104,7 @@ def texts(service: RunningService) -> str:
 
 
 def by_tag(body: Body, tag: str) -> Body:
-    [memory_id] = [row["id"] for row in body["results"] if row["memory"]["tags"] == [tag]]
+    [memory_id] = [row["id"] for row in body["results"] if tag in row["memory"]["tags"]]
     return row_of(body, memory_id)
 
 

@@ -155,7 +155,7 @@ def test_the_sidecar_can_be_switched_off(services: Services, tag: str) -> None:
     rows.append({"content": "Nothing alike", "tags": [tag], "metadata": {"project": "ptarmigan"}})
     stored = on.post("/memory/batch", json={"memories": rows}).get_json()["memory_ids"]
     services.embedder.notify()
-    wait_until(lambda: services.graph.pending_vector_count() == 0)
+    wait_until(lambda: services.graph.unsettled_count() == 0)
     question = {"query": "lighthouse keeper of project ptarmigan", "tags": tag, "limit": 1}
     told = [
         client.get("/recall", query_string={**question, "explain_id": stored[-1]}).get_json()["explained"]

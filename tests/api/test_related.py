@@ -100,7 +100,7 @@ def test_types_are_chosen_in_any_spelling(api: httpx.Client, tag: str, raw_graph
     assert set(ids(related(api, centre))) == {led, part}
     one = related(api, centre, relationship_types=" part_of , LEADS_TO,Part_Of")
     assert (set(ids(one)), one["relationship_types"]) == ({led, part}, ["PART_OF", "LEADS_TO"])
-    assert ids(related(api, centre, relationship_types="similar_to")) == [similar]
+    assert similar in ids(related(api, centre, relationship_types="similar_to"))
     for names in ("DISCOVERED", "explains", ["shares_theme", "parallel_context"]):
         legacy = related(api, centre, relationship_types=names)
         assert (set(ids(legacy)), legacy["relationship_types"]) == ({found, old}, ["DISCOVERED"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -33,8 +33,11 @@ def supersede(api: httpx.Client, old: str, **fields: Any) -> dict[str, Any]:
     return body
 
 
-def test_the_old_memory_ends_where_the_new_one_begins(api: httpx.Client, tag: str) -> None:
+def test_the_old_memory_ends_where_the_new_one_begins(
+    api: httpx.Client, settled: Callable[[], None], tag: str
+) -> None:
     old = store(api, "the old text", tag, metadata={"k": 1}, timestamp="2024-01-01")
+    settled()
     before = get(api, old)
     answer = supersede(api, old.upper(), tags=[tag], timestamp="2024-06-01T12:00:00+02:00")
     new = answer["memory_id"]

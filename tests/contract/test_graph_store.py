@@ -353,3 +353,31 @@ def test_receipts_end_with_the_memory_or_their_time(graph: FalkorDBGraph, make_d
     assert set(graph.receipts(["id:a", "key:j", "key:k"])) == {"key:j", "key:k"}
     assert graph.forget_receipts(1000.0) == 1
     assert graph.receipts(["key:j", "key:k"]) == {"key:k": kept}
+
+
+@pytest.mark.parametrize("removed", [4, 3, 2])
+def test_removing_several_properties_leaves_the_others(
+    graph: FalkorDBGraph, make_draft: MakeDraft, removed: int
+) -> None:
+    times = ("t_invalid", "last_accessed", "t_valid", "timestamp")[:removed]
+    names = [f"{number}" for number in range(20)]
+    graph.create([make_draft(name, t_invalid="2027-01-01T00:00:00+00:00") for name in names], pending=False)
+    for name in names:
+        assert graph.update(name, {**dict.fromkeys(times), "importance": 0.25}, 0)
+    for name, memory in graph.get_many(names).items():
+        assert not set(times) & set(memory.properties)
+        assert (memory.content, memory.importance) == (f"Content of {name}", 0.25)
+        assert {"id", "tags", "metadata", "type", "updated_at", "processed"} <= set(memory.properties)
+
+
+def test_a_settled_debt_with_failures_takes_nothing_else_away(
+    graph: FalkorDBGraph, make_draft: MakeDraft, now: datetime
+) -> None:
+    graph.create([make_draft("a", embedding=[1.0, 2.0])], pending=True)
+    before = graph.get_many(["a"])["a"].properties
+    graph.vector_failed(["a"], now)
+    graph.vector_done({"a": 0})
+    assert graph.get_many(["a"])["a"].properties == before
+    assert graph.update("a", {"importance": 0.25}, 0)
+    (owed,) = graph.pending_vectors(5, now)
+    assert (owed.attempts, owed.vector, owed.memory.vector_pending) == (0, None, False)

@@ -34,7 +34,7 @@ def six(graph: FalkorDBGraph, make_draft: MakeDraft) -> FalkorDBGraph:
 
 def test_relations_are_outgoing_newest_first_and_cut(six: FalkorDBGraph, connection: Connection) -> None:
     link(connection, "a", "RELATES_TO", "b", strength=0.7, updated_at="2026-02-01T00:00:00+00:00")
-    link(connection, "a", "SIMILAR_TO", "c", score=0.6, updated_at="2026-02-03T00:00:00+00:00")
+    link(connection, "a", "REINFORCES", "c", score=0.6, updated_at="2026-02-03T00:00:00+00:00")
     link(connection, "a", "LEADS_TO", "d", strength=0.2)
     link(connection, "d", "LEADS_TO", "a", strength=0.9)
     link(connection, "e", "PART_OF", "a", strength=0.4, role="chapter")
@@ -42,7 +42,7 @@ def test_relations_are_outgoing_newest_first_and_cut(six: FalkorDBGraph, connect
 
     found = six.relations(["a", "e", "f", "unknown"], 5)
     assert [(r.type, r.target_id, r.strength, m.content) for r, m in found["a"]] == [
-        ("SIMILAR_TO", "c", 0.6, "Content of c"),
+        ("REINFORCES", "c", 0.6, "Content of c"),
         ("RELATES_TO", "b", 0.7, "Content of b"),
         ("LEADS_TO", "d", 0.2, "Content of d"),
     ]
@@ -56,6 +56,14 @@ def test_relations_are_outgoing_newest_first_and_cut(six: FalkorDBGraph, connect
     assert set(found) == {"a", "e"}
     assert [r.target_id for r, _ in six.relations(["a"], 2)["a"]] == ["c", "b"]
     assert six.relations(["a"], 0) == {} == six.relations([], 5)
+
+
+def test_what_clients_linked_is_not_crowded_out(six: FalkorDBGraph, connection: Connection) -> None:
+    link(connection, "a", "RELATES_TO", "b", strength=0.7, updated_at="2026-02-01T00:00:00+00:00")
+    for label, target in (("SIMILAR_TO", "c"), ("PRECEDED_BY", "d"), ("EXPLAINS", "e")):
+        link(connection, "a", label, target, score=0.9, updated_at="2026-02-03T00:00:00+00:00")
+    assert [r.target_id for r, _ in six.relations(["a"], 5)["a"]] == ["b", "c", "d", "e"]
+    assert [r.target_id for r, _ in six.relations(["a"], 1)["a"]] == ["b"]
 
 
 @pytest.mark.parametrize(

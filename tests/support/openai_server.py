@@ -107,6 +107,8 @@ class AiServer:
         self.ollama_model: str | None = None
         """The only model that Ollama has; None: every one."""
         self.chat_reply: str | None = '{"type": "Context", "confidence": 0.7}'
+        self.text_reply: str | None = None
+        """What is answered where no JSON is asked for; None: the same."""
         self._lock = Lock()
         self._received: list[Received] = []
         self._next: deque[Fault] = deque()
@@ -242,7 +244,8 @@ def _answer(server: AiServer, request: Received, fault: Fault | None) -> tuple[i
 
 
 def _chat(server: AiServer, request: Received) -> dict[str, Any]:
-    message = {"role": "assistant", "content": server.chat_reply}
+    wants_text = "response_format" not in request.body and server.text_reply is not None
+    message = {"role": "assistant", "content": server.text_reply if wants_text else server.chat_reply}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     return {
         "id": "chat-1",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -10,9 +10,13 @@ from automem.embedding.breaker import MonotonicStopwatch
 from automem.enrichment.chat import ChatConfig, NoChat, OpenAIChat
 from automem.memory.classification import Classification, Classifier, classify_by_phrases, read_reply
 from automem.utils.clock import SystemClock
-from tests.support.openai_server import AiServer, Late, Raw, Status
+from tests.support.openai_server import AiServer, CutOff, Fault, HangUp, Late, Raw, Status
 
+MakeClassifier = Callable[..., Classifier]
+
+PATH = "/v1/chat/completions"
 PLAIN = "The sky over Oslo is blue"
+PROVISIONAL = Classification("Memory", 0.3, provisional=True)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +71,16 @@ def test_the_models_word_is_mapped_to_a_type(reply: dict[str, object], expected:
 def test_without_a_model_the_fallback_is_counted() -> None:
     classifier = Classifier(NoChat(), SystemClock())
     assert classifier.classify([PLAIN, "We decided to go", PLAIN]) == [
-        Classification("Memory", 0.3),
+        PROVISIONAL,
         Classification("Decision", 0.6),
-        Classification("Memory", 0.3),
+        PROVISIONAL,
     ]
     stats = classifier.stats()
     assert (stats.fallbacks, stats.pattern_classifications, stats.llm_attempts) == (2, 1, 0)
     assert stats.last_error and "missing client" in stats.last_error
     assert stats.last_error_at is not None
+    assert classifier.upgrade(PLAIN) is None
+    assert not classifier.slow
     classifier.close()
 
 
@@ -85,42 +91,126 @@ def server() -> Iterator[AiServer]:
 
 
 @pytest.fixture
-def classifier(server: AiServer) -> Iterator[Classifier]:
+def make_classifier(server: AiServer) -> Iterator[MakeClassifier]:
     config = ChatConfig("key", "gpt-4o-mini", server.openai_url, timeout_seconds=5.0, retries=0)
     chat = OpenAIChat(config, SystemClock(), MonotonicStopwatch())
-    made = Classifier(chat, SystemClock(), patience=0.5)
-    yield made
-    made.close()
+    made: list[Classifier] = []
+
+    def make(patience: float = 3.0, workers: int = 8) -> Classifier:
+        made.append(Classifier(chat, SystemClock(), patience, workers))
+        return made[-1]
+
+    yield make
+    server.close()
+    for classifier in made:
+        classifier.close()
     chat.close()
 
 
-def test_the_model_is_asked_where_no_phrase_decides(server: AiServer, classifier: Classifier) -> None:
+def test_the_model_is_asked_where_no_phrase_decides(
+    server: AiServer, make_classifier: MakeClassifier
+) -> None:
+    classifier = make_classifier()
     server.chat_reply = '{"type": "observation", "confidence": 0.65}'
     assert classifier.classify(["We decided to go", PLAIN]) == [
         Classification("Decision", 0.6),
         Classification("Insight", 0.65),
     ]
-    assert server.count("/v1/chat/completions") == 1
+    assert server.count(PATH) == 1
     stats = classifier.stats()
     assert (stats.llm_attempts, stats.llm_successes, stats.fallbacks) == (1, 1, 0)
 
 
-def test_the_model_sees_the_first_thousand_characters(server: AiServer, classifier: Classifier) -> None:
-    classifier.classify(["x" * 3000])
+def test_the_model_sees_the_first_thousand_characters(
+    server: AiServer, make_classifier: MakeClassifier
+) -> None:
+    make_classifier().classify(["x" * 3000])
     assert server.received[0].body["messages"][1]["content"] == "x" * 1000
 
 
-@pytest.mark.parametrize("fault", [Status(500), Raw("not JSON"), Late(30.0)])
-def test_a_failing_or_slow_model_gives_the_fallback(
-    server: AiServer, classifier: Classifier, fault: Status | Raw | Late
+@pytest.mark.parametrize(
+    "fault", [Status(500), Status(429), Raw("not JSON"), CutOff(), HangUp(), Late(30.0)], ids=repr
+)
+def test_a_failing_or_slow_model_is_asked_once(
+    server: AiServer, make_classifier: MakeClassifier, fault: Fault
 ) -> None:
+    classifier = make_classifier(patience=0.3)
     server.always(fault)
-    assert classifier.classify([PLAIN]) == [Classification("Memory", 0.3)]
+    assert [classifier.classify([PLAIN]) for _ in range(4)] == [[PROVISIONAL]] * 4
+    assert classifier.classify([PLAIN] * 3) == [PROVISIONAL] * 3
+    assert server.count(PATH) == 1
+    assert classifier.slow
     stats = classifier.stats()
-    assert stats.fallbacks == 1
+    assert stats.fallbacks == 7
+    assert stats.last_error and "background" in stats.last_error
+
+
+@pytest.mark.parametrize("fault", [Status(500), Late(30.0)], ids=repr)
+def test_why_the_model_said_nothing_is_told(
+    server: AiServer, make_classifier: MakeClassifier, fault: Fault
+) -> None:
+    classifier = make_classifier(patience=0.3)
+    server.always(fault)
+    assert classifier.classify([PLAIN, PLAIN, PLAIN]) == [PROVISIONAL] * 3
+    stats = classifier.stats()
+    assert stats.fallbacks == 3
     assert stats.last_error
+    assert ("500" if isinstance(fault, Status) else "0.3 seconds") in stats.last_error
 
 
-def test_an_answer_that_is_no_json_gives_the_fallback(server: AiServer, classifier: Classifier) -> None:
+def test_an_answer_that_is_no_json_gives_the_fallback(
+    server: AiServer, make_classifier: MakeClassifier
+) -> None:
+    classifier = make_classifier()
     server.chat_reply = "I think it is a Decision"
-    assert classifier.classify([PLAIN]) == [Classification("Memory", 0.3)]
+    assert classifier.classify([PLAIN]) == [PROVISIONAL]
+    assert classifier.slow
+
+
+def test_phrases_decide_whatever_the_model_does(server: AiServer, make_classifier: MakeClassifier) -> None:
+    classifier = make_classifier(patience=0.3)
+    server.always(Late(30.0))
+    assert classifier.classify([PLAIN, "We decided to go"]) == [PROVISIONAL, Classification("Decision", 0.6)]
+
+
+def test_an_answer_in_time_in_the_background_brings_the_model_back(
+    server: AiServer, make_classifier: MakeClassifier
+) -> None:
+    classifier = make_classifier()
+    server.always(Status(500))
+    classifier.classify([PLAIN])
+    server.chat_reply = '{"type": "Habit", "confidence": 0.9}'
+    assert classifier.upgrade(PLAIN) is None
+    assert classifier.classify([PLAIN]) == [PROVISIONAL]
+    server.always(None)
+    assert classifier.upgrade(PLAIN) == Classification("Habit", 0.9)
+    assert not classifier.slow
+    assert classifier.classify([PLAIN]) == [Classification("Habit", 0.9)]
+
+
+def test_a_late_answer_in_the_background_is_taken_but_writes_do_not_ask(
+    server: AiServer, make_classifier: MakeClassifier
+) -> None:
+    classifier = make_classifier(patience=0.1)
+    server.always(Late(0.4))
+    assert classifier.upgrade(PLAIN) == Classification("Context", 0.7)
+    assert classifier.slow
+    assert classifier.classify([PLAIN]) == [PROVISIONAL]
+    assert server.count(PATH) == 1
+
+
+def test_the_background_looks_for_phrases_first(server: AiServer, make_classifier: MakeClassifier) -> None:
+    assert make_classifier().upgrade("We decided to go") == Classification("Decision", 0.6)
+    assert server.count(PATH) == 0
+
+
+def test_waiting_for_a_turn_does_not_make_the_model_slow(
+    server: AiServer, make_classifier: MakeClassifier
+) -> None:
+    classifier = make_classifier(patience=1.0, workers=1)
+    server.always(Late(0.2))
+    found = classifier.classify([PLAIN] * 20)
+    answered = found.count(Classification("Context", 0.7))
+    assert 0 < answered < 20
+    assert found.count(PROVISIONAL) == 20 - answered == classifier.stats().fallbacks
+    assert not classifier.slow
