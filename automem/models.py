@@ -68,6 +68,11 @@ class Memory:
         return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list | tuple) else ()
 
     @property
+    def own_tags(self) -> tuple[str, ...]:
+        """The tags that say something new; those that enrichment took from the text repeat it."""
+        return tuple(tag for tag in self.tags if tag not in self.added_tags)
+
+    @property
     def importance(self) -> float | None:
         return as_number(self.properties.get("importance"))
 

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from automem.entities.candidates import (
-    Candidate,
-    admits,
-    organizations,
-    people,
-    projects,
-    split_words,
-    tools,
-)
+from automem.entities.people import people
+from automem.entities.reading import Candidate, admits, read
 from automem.entities.recogniser import Recogniser
-from automem.entities.validator import Verdict, validate, validate_tag
+from automem.entities.things import concepts, organizations, projects, tools
+from automem.entities.validator import Verdict, has_hints, validate, validate_tag
 from automem.utils.tags import slugify
 
 
@@ -44,21 +38,22 @@ class EntityExtractor:
     def extract(self, text: str) -> tuple[Entity, ...]:
         """Give each entity once, by category and slug."""
         found: dict[str, Entity] = {}
-        for category, name in self._candidates(text):
-            verdict = validate(category, name, text)
+        hinted = has_hints(text)
+        for category, name in dict.fromkeys(self._candidates(text)):
+            verdict = validate(category, name, hinted)
             if verdict.accepted:
                 _add(found, _entity(verdict, name))
-        return tuple(sorted(_without_shadows(found.values()), key=lambda entity: entity.id))
+        kept = _without_shadows(found.values())
+        return tuple(sorted(kept, key=lambda entity: (entity.category, entity.slug)))
 
     def _candidates(self, text: str) -> Iterator[Candidate]:
-        found = split_words(text)
+        reading = read(text)
         for category, name in self._recogniser.find(text):
             if admits(name):
                 yield category, name
-        yield from people(text, found)
-        yield from tools(text, found)
-        yield from projects(text)
-        yield from organizations(text, found)
+        yield from people(reading)
+        for rule in (tools, projects, organizations, concepts):
+            yield from rule(reading)
 
 
 def known_tag(tag: str) -> Entity | None:
@@ -66,8 +61,8 @@ def known_tag(tag: str) -> Entity | None:
     verdict = validate_tag(tag)
     if not verdict.accepted:
         return None
-    name = verdict.slug.replace("-", " ").title()
-    return Entity(verdict.category, verdict.slug, name, verdict.confidence)
+    named = replace(verdict, name=verdict.slug.replace("-", " ").title())
+    return _entity(named, tag.rsplit(":", 1)[1])
 
 
 def _entity(verdict: Verdict, name: str) -> Entity:
@@ -93,10 +88,11 @@ def _without_shadows(found: Iterable[Entity]) -> list[Entity]:
     named = {
         part for each in entities if each.category == "people" for part in (each.slug, *each.slug.split("-"))
     }
-    owners = {part for each in entities if each.category == "organizations" for part in each.slug.split("-")}
+    organizations = {each.slug for each in entities if each.category == "organizations"}
+    owners = {part for slug in organizations for part in slug.split("-")}
     return [
         each
         for each in entities
-        if not (each.category == "tools" and each.slug in named)
+        if not (each.category == "tools" and each.slug in named | organizations)
         and not (each.category == "people" and "-" not in each.slug and each.slug in owners)
     ]

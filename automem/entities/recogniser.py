@@ -1,10 +1,13 @@
-"""Names that a language model recognises; optional (background.md 3.1a)."""
+"""Names that a language model recognises; optional (background.md 3.1 a)."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import logging
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 
 _log = logging.getLogger("automem.entities")
@@ -37,21 +40,27 @@ class SpacyRecogniser:
 
     def __init__(self, pipeline: Any) -> None:
         self._pipeline = pipeline
+        self._lock = Lock()
 
     def find(self, text: str) -> Sequence[tuple[str, str]]:
-        found = ((_CATEGORIES.get(span.label_), span.text) for span in self._pipeline(text).ents)
-        return [(category, name) for category, name in found if category is not None]
+        with self._lock:  # a pipeline adds to its vocabulary while it reads
+            spans = [(span.label_, span.text) for span in self._pipeline(text).ents]
+        return [(_CATEGORIES[label], name) for label, name in spans if label in _CATEGORIES]
 
 
 def load_recogniser(model: str) -> Recogniser:
-    """Load a spaCy model by the name of its package or by path; without one, the rules alone work."""
+    """Load a spaCy model by the name of its package or by path; without one, warn and let the rules work."""
+    if not _is_installed("spacy") or not (_is_installed(model) or Path(model).is_dir()):
+        _log.warning("no spaCy with a model %s: entities are found by rules alone", model)
+        return NoRecogniser()
     try:
         spacy = importlib.import_module("spacy")
-    except ImportError:
-        _log.info("spaCy is not installed: entities are found by rules alone")
-        return NoRecogniser()
-    try:
         return SpacyRecogniser(spacy.load(model))
-    except (OSError, ValueError) as error:
+    except (ImportError, OSError, ValueError) as error:
         _log.warning("the spaCy model %s cannot be used, entities are found by rules alone: %s", model, error)
         return NoRecogniser()
+
+
+def _is_installed(package: str) -> bool:
+    """Look for a package without importing it, which for spaCy takes half a second."""
+    return package.isidentifier() and importlib.util.find_spec(package) is not None

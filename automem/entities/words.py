@@ -8,7 +8,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 STATUS_VERBS = _words(
-    "accept achieve activate approve archive assign attach block build cancel check clean clear close "
+    "accept achieve activate apply approve archive assign attach block build cancel check clean clear close "
     "commit complete confirm configure create deliver deploy disable document enable evaluate expire "
     "explain extend finalize finish fix identify implement improve include install integrate investigate "
     "involve launch log merge migrate modify notify observe optimize pass patch pause plan prepare "
@@ -71,7 +71,7 @@ TECH_NOUNS = _words(
     "firebase flask framework frontend gateway gemini git github gitlab golang google gpt grafana graphql "
     "hub html http jenkins jira jquery json jupyter kafka kernel kubernetes lambda laravel linux llama "
     "llm mac macos mariadb model mongo mongodb mysql netlify nginx node nodejs notion npm numpy ollama "
-    "openai oracle pandas pipeline platform plugin postgres postgresql prometheus pytest python pytorch "
+    "openai oracle pandas pipeline platformplugin postgres postgresql prometheus proxy pytest python pytorch "
     "qdrant queue rabbitmq rails react redis redux repo rest rust sdk sentry server service shopify slack "
     "spark splunk spring sql sqlite stack storage stripe supabase svelte swift system tailwind tensorflow "
     "terraform tool tools typescript ubuntu unix uvicorn vercel vite vue vscode webhook webpack widget "
@@ -90,16 +90,39 @@ EVERYDAY = _words(
     "kitchen last late later latest least left less let line little long look lot lots love lunch madam "
     "man many may maybe me mean mom monday more morning most mother mr mrs ms much mum music must my "
     "never nice night no nope not nothing now of off oh ok okay old on once only or ouch our ours out "
-    "over own part party perhaps phone photo please plugin pm pretty probably quick quite rather really "
-    "right room same saturday second seems several shall she shop should show sir site so some sometimes "
-    "somewhere soon sorry spanish still stuff such sunday sure than thank thanks thanksgiving that the "
-    "their them then there these they third this those though three thursday to together too top town "
-    "tuesday two under until up upon us very wait was wednesday weather website well went were western "
-    "what whatever when where whether which while who whole whose why will with wow yeah yes yet you "
-    "young your yours january february march april june july august september october november december "
-    "american french british italian chinese japanese indian spanish russian mexican european asian "
+    "over own part party peers perhaps phone photo please plugin pm pretty probably quick quite rather "
+    "really right room same saturday second seems several shall she shop should show sir site so some "
+    "sometimes somewhere soon sorry spanish still stuff such sunday sure than thank thanks thanksgiving "
+    "that the their them then there these they third this those though three thursday to together too top "
+    "town tuesday two under until up upon us very wait was wednesday weather website well went were "
+    "western what whatever when where whether which while who whole whose why will with wow yeah yes yet "
+    "you young your yours january february march april june july august september october november "
+    "december american french british italian chinese japanese indian russian mexican european asian "
     "african canadian international assistant bot human user narrator speaker unknown anonymous"
 )
+
+COMMON = _words(
+    "additional advanced aim align appropriate audience author balance basic black blue bold book budget "
+    "business button career celsius challenge children city clear code coffee color common community "
+    "complete complex connect consistent core create creative credit cross current custom dark deep "
+    "define different direct doctor dog drive dynamic easy education employee employer energy engage "
+    "entire establish explore express external extra family fast final financial focus free frequent "
+    "fresh gallery game general gift given global gold grammar gratitude green ground growth guest happy "
+    "hard health heart high hope image important index individual industry inline inner integration "
+    "internal island keyword known lab large learn legal letter life light limit live local long low main "
+    "major map market master maximum media mental mentor mind minimum minor mixed modern money multiple "
+    "music natural nature network open optional outer page paper parent peace personal photo piece plain "
+    "play popular positive possible post power practice prefer prepare presence price pride primary print "
+    "private professional professor profile proper public question quick quiet random rate ready real red "
+    "regular relative responsive restful rich road round school science second secure select self "
+    "separate share shared sharp short simple single skill small smart smooth social soft software solid "
+    "special specific spring standard star start static stay straight strong student study summer "
+    "supervisor sure table talent teacher technique temperature template theme third thorough thoroughly "
+    "tone total touch track transaction transition travel trend true unique unit unknown upper usability "
+    "variable vary visual voice warm warning water weather white wide winter wish woman wonder world "
+    "wrong youth zero"
+)
+"""Words of titles and headings, which begin with a capital there."""
 
 BUSINESS_HINTS = _words(
     "acquisition api app architecture backend benchmark cli cloud codebase compiler container database "
@@ -165,5 +188,20 @@ CODE_SUFFIXES = (
     "Builder",
     "Helper",
     "Util",
+    "Error",
+    "Exception",
+    "Field",
+    "Form",
+    "Mixin",
+    "Schema",
+    "Loaded",
+    "Listener",
+    "Component",
+    "Required",
+    "Limiter",
 )
 """Names of classes end so."""
+TITLES = _words(
+    "dr doctor mr mrs ms miss prof professor sir madam aunt uncle coach judge president frau herr madame "
+    "monsieur mme señor señora"
+)

@@ -91,7 +91,9 @@ def evidence_of(candidate: Candidate, asked: Asked, cosine: float) -> Evidence:
     trending = candidate.arms.get("trending") or candidate.arms.get("tag")
     if trending is not None:
         return Evidence(keyword=clip(trending.score))
-    lexemes = memory.lexemes or document_lexemes(memory.content, memory.tags, memory.metadata)
+    lexemes = memory.lexemes or document_lexemes(
+        memory.content, memory.tags, memory.metadata, memory.added_tags
+    )
     return Evidence(
         vector=clip(cosine),
         keyword=keyword_score(asked.keywords, asked.rarity, lexemes),

@@ -310,4 +310,8 @@ def _shown_order(edge: tuple[Relation, Memory]) -> tuple[bool, tuple[bool, float
 
 
 def _derivation(memory: Memory) -> dict[str, Any]:
-    return {"id": memory.id, "revision": memory.revision, "derived": present(derived(memory.properties))}
+    return {
+        "id": memory.id,
+        "revision": memory.revision,
+        "derived": present(derived(memory.properties, memory.added_tags)),
+    }

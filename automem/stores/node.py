@@ -108,7 +108,7 @@ def changed_node(memory: Memory, changes: Mapping[str, Any]) -> Properties:
         if not name.isidentifier() or name.startswith(INTERNAL) or name == "id":
             raise InvalidInput(f"'{name}' cannot be changed", field=name)
     completed, additions = keep_additions(memory, changes)
-    node = _rewritten(memory, completed) | _owned(additions)
+    node = _rewritten(memory, completed, additions.tags) | _owned(additions)
     if "type" in changes:
         node["_provisional"] = False
     if changes.get("content", memory.properties.get("content")) == memory.properties.get("content"):
@@ -118,18 +118,18 @@ def changed_node(memory: Memory, changes: Mapping[str, Any]) -> Properties:
 
 def enriched_node(result: Enriched) -> Properties:
     """Give the properties to set on a memory that was enriched."""
-    node = _rewritten(result.memory, result.properties) | _owned(result.additions)
+    node = _rewritten(result.memory, result.properties, result.additions.tags) | _owned(result.additions)
     return present(node | ({"_chat": DUE} if result.chat else {}))
 
 
 def improved_node(memory: Memory, properties: Mapping[str, Any]) -> Properties:
     """Give the properties to set on a memory that the chat model improved."""
     by_chat = {"_summary_by": CHAT} if "summary" in properties else {}
-    return present(_rewritten(memory, properties) | by_chat)
+    return present(_rewritten(memory, properties, memory.added_tags) | by_chat)
 
 
-def _rewritten(memory: Memory, changes: Mapping[str, Any]) -> Properties:
-    node = _stored(changes) | derived({**memory.properties, **changes})
+def _rewritten(memory: Memory, changes: Mapping[str, Any], added_tags: Sequence[str]) -> Properties:
+    node = _stored(changes) | derived({**memory.properties, **changes}, added_tags)
     return node | {"_rev": memory.revision + 1}
 
 
@@ -150,8 +150,11 @@ def receipt_node(receipt: Receipt) -> Properties:
     return node if receipt.expires is None else node | {"expires": receipt.expires}
 
 
-def derived(public: Mapping[str, Any]) -> Properties:
-    """Compute what queries need from public properties of whatever type; None where there is nothing."""
+def derived(public: Mapping[str, Any], added_tags: Sequence[str] = ()) -> Properties:
+    """Compute what queries need from public properties of whatever type; None where there is nothing.
+
+    :param added_tags: the tags that are enrichment's.
+    """
     memory = Memory(public)
     timestamp = epoch_of(public.get("timestamp"))
     updated = epoch_of(public.get("updated_at"))
@@ -159,7 +162,7 @@ def derived(public: Mapping[str, Any]) -> Properties:
     canonical = [tag for tag in map(canonical_tag, memory.tags) if tag]
     return {
         "tag_prefixes": prefixes,
-        "_lex": document_lexemes(memory.content, memory.tags, memory.metadata),
+        "_lex": document_lexemes(memory.content, memory.tags, memory.metadata, added_tags),
         "_tags": list(dict.fromkeys(canonical)),
         "_prefixes": prefixes,
         "_scope": conversation_scope(memory.tags),

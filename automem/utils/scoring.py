@@ -197,13 +197,14 @@ def _value_terms(value: JSON) -> set[str]:
 def tag_score(words: Iterable[str], memory: Memory, cap: int = 0) -> float:
     """Give the share of query words that are a tag, a segment of one, or a metadata term.
 
+    A tag that enrichment took from the text is no evidence beside the text.
     ``cap`` > 0 bounds the number of words it is divided by (SEARCH_TAG_SCORE_TOKEN_CAP).
     """
     wanted = list(words)
     if not wanted:
         return 0.0
     terms = metadata_terms(memory.metadata)
-    for tag in map(_tag_term, memory.tags):
+    for tag in map(_tag_term, memory.own_tags):
         terms.update((tag, *tag.split(":")))
     hits = sum(bool({fold(word), _tag_term(word)} & terms) for word in wanted)
     divisor = min(len(wanted), cap) if cap > 0 else len(wanted)

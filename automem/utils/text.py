@@ -192,8 +192,13 @@ class Analyzer:
         return [kind + encode(code) for code in (*stems, *parts)]
 
 
-def document_lexemes(content: str, tags: Sequence[str], metadata: Mapping[str, Any]) -> str:
-    """Analyse a memory for the full-text index; the layout is told at the top of this module."""
+def document_lexemes(
+    content: str, tags: Sequence[str], metadata: Mapping[str, Any], added_tags: Sequence[str] = ()
+) -> str:
+    """Analyse a memory for the full-text index; the layout is told at the top of this module.
+
+    :param added_tags: those of the tags that only repeat the content: scopes find them, words do not.
+    """
     analyzer = Analyzer()
     words, stems, parts = analyzer.word_codes(content)
     parts.extend(_joined_identifiers(content))
@@ -201,7 +206,7 @@ def document_lexemes(content: str, tags: Sequence[str], metadata: Mapping[str, A
         words,
         stems,
         sorted(set(parts)),
-        _gapped(analyzer.stem_codes(tag, TAG_WORD) for tag in tags),
+        _gapped(analyzer.stem_codes(tag, TAG_WORD) for tag in tags if tag not in added_tags),
         _gapped(analyzer.stem_codes(value, META_WORD) for value in metadata_values(metadata)),
         tag_filters(tags),
     )
