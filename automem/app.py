@@ -11,6 +11,7 @@ from automem.api import (
     by_tag,
     context,
     enrichment,
+    entities,
     errors,
     health,
     insights,
@@ -34,6 +35,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     insights.bp,
     stream.bp,
     enrichment.bp,
+    entities.bp,
     admin.bp,
 )
 

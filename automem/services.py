@@ -13,7 +13,7 @@ from automem.embedding.base import ClosingProvider, Provider
 from automem.embedding.select import make_provider
 from automem.enrichment.chat import ChatModel, make_chat
 from automem.enrichment.enricher import Stores
-from automem.enrichment.setup import Company, make_enrichment
+from automem.enrichment.setup import Company, make_enrichment, make_identities
 from automem.enrichment.worker import EnrichmentWorker
 from automem.errors import EmbeddingUnavailable, GraphUnavailable, StartupError
 from automem.events.base import EventSink
@@ -148,6 +148,7 @@ def _assemble(settings: Settings, pair: StorePair, beside: Connection) -> Servic
     stores = Stores(graph, vectors, maintenance.gate)
     company = Company(stores, embedder, events, chat, classifier, clock, ids)
     enrichment, chat_worker = make_enrichment(settings, company, bell)
+    identities = make_identities(settings, company, maintenance.runs)
     return Services(
         settings=settings,
         graph=graph,
@@ -170,7 +171,7 @@ def _assemble(settings: Settings, pair: StorePair, beside: Connection) -> Servic
         streams=streams,
         maintenance=maintenance,
         # In the order of stopping: what others tell while they stop is still sent.
-        background=(chat_worker, *maintenance.workers, streams, events),
+        background=(chat_worker, *identities, *maintenance.workers, streams, events),
     )
 
 

@@ -210,10 +210,13 @@ def _json_object(text: str) -> dict[str, Any] | None:
     return answer if isinstance(answer, dict) else None
 
 
-def make_chat(settings: Settings, clock: Clock | None = None) -> ChatModel:
-    """Make the chat model of the settings: OPENAI_API_KEY set, or else the null object."""
+def make_chat(settings: Settings, clock: Clock | None = None, model: str | None = None) -> ChatModel:
+    """Make the chat model of the settings: OPENAI_API_KEY set, or else the null object.
+
+    :param model: another than CLASSIFICATION_MODEL.
+    """
     key = reveal(settings.openai_api_key)
     if not key:
         return NoChat()
-    config = ChatConfig(key, settings.classification_model, settings.openai_base_url)
+    config = ChatConfig(key, model or settings.classification_model, settings.openai_base_url)
     return OpenAIChat(config, clock or SystemClock(), MonotonicStopwatch())

@@ -7,17 +7,19 @@ from threading import Event
 
 from automem.config import Settings
 from automem.enrichment.board import Desk, EnrichmentBoard
-from automem.enrichment.chat import ChatModel, NoChat
+from automem.enrichment.chat import ChatModel, NoChat, make_chat
 from automem.enrichment.chat_worker import ChatWorker
 from automem.enrichment.enricher import Enricher, EnrichmentOptions, Stores
 from automem.enrichment.summary import ChatSummaries
 from automem.enrichment.worker import EnrichmentPace, EnrichmentWorker
 from automem.entities.extract import EntityExtractor
+from automem.entities.identity import IdentityPace, IdentityWorker, IdentityWriter
 from automem.entities.recogniser import load_recogniser
 from automem.events.base import EventSink
 from automem.memory.classification import Classifier
 from automem.utils.clock import Clock, IdSource
 from automem.workers.embedding import EmbeddingWorker
+from automem.workers.exclusive import ExclusiveRuns
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,16 @@ def make_enrichment(settings: Settings, company: Company, bell: Event) -> tuple[
     )
     chat = ChatWorker(company.stores.graph, company.classifier, summaries, company.embedder, desk)
     return worker, chat
+
+
+def make_identities(settings: Settings, company: Company, runs: ExclusiveRuns) -> tuple[IdentityWorker, ...]:
+    """Make the worker that writes identities, where they are wanted and there is a chat model."""
+    if not settings.identity_synthesis_enabled or company.chat.name is None:
+        return ()
+    chat = make_chat(settings, company.clock, settings.identity_synthesis_model)
+    interval = settings.consolidation_identity_interval_seconds
+    pace = IdentityPace() if interval is None or interval <= 0 else IdentityPace(refresh=interval)
+    return (IdentityWorker(IdentityWriter(company.stores.graph, chat, company.clock, pace), runs),)
 
 
 def make_summaries(settings: Settings, chat: ChatModel) -> ChatSummaries:

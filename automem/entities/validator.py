@@ -88,7 +88,7 @@ def validate(category: str, value: str, hinted: bool = False) -> Verdict:
 
     Accepted: confidence 0.95; 0.6 for people's names of one word; at least 0.85 when the slug was mended.
     """
-    known = _ALIASES.get(category.strip().lower())
+    known = category_named(category)
     given = slugify(value)
     if known is None:
         return Verdict(category, given, value, reason="unknown_category")
@@ -113,6 +113,11 @@ def validate_tag(tag: str) -> Verdict:
 def has_hints(text: str) -> bool:
     """Tell whether a text is about technology or business: a lone unknown name in it may be a product's."""
     return not words.BUSINESS_HINTS.isdisjoint(_WORD.findall(text.lower()))
+
+
+def category_named(name: str) -> str | None:
+    """Find a category by its name or an alias, in any case; None for another word."""
+    return _ALIASES.get(name.strip().lower())
 
 
 def is_given_name(word: str) -> bool:

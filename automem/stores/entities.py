@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import datetime
+from typing import Any, Protocol
+
+from automem.models import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,25 @@ class Mentions:
     entities: tuple[EntityName, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class EntityRecord:
+    """An entity node; ``references`` counts the memories that name it."""
+
+    id: str
+    properties: Mapping[str, Any]
+    references: int
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What is known of an entity, in sentences. ``sources`` counts the current memories that say it."""
+
+    text: str
+    version: int
+    sources: int
+    at: str
+
+
 class EntityStore(Protocol):
     """Entity nodes and the memories that refer to them. Merged entities stand for their canonical one."""
 
@@ -37,6 +59,34 @@ class EntityStore(Protocol):
         """Make the entities named and let each memory be referred to by exactly these.
 
         New aliases are added. An entity that was merged into another is that other. One that no memory
-        names any more is removed, unless it has an identity or aliases. Safe to repeat.
+        names any more is removed, unless it has an identity or aliases. Those that gained or lost a
+        memory may need another identity. Safe to repeat.
         """
+        ...
+
+    def entity_page(
+        self, category: str | None, after: tuple[int, str] | None, limit: int
+    ) -> list[EntityRecord]:
+        """Give entities, those of most memories first, then by id; merged ones are left out.
+
+        :param after: the count and the id of the last one before.
+        """
+        ...
+
+    def entity_named(self, slug: str) -> EntityRecord | None:
+        """Find an entity by its slug, else by an alias; merged ones are left out."""
+        ...
+
+    def identities_due(self, now: datetime, limit: int) -> list[EntityRecord]:
+        """Give entities whose identity may have to be written again."""
+        ...
+
+    def entity_memories(self, entity_id: str, now: datetime, limit: int) -> tuple[int, list[Memory]]:
+        """Count the current memories that name an entity, and give the most important ones."""
+        ...
+
+    def write_identity(self, entity_id: str, identity: Identity) -> None: ...
+
+    def postpone_identity(self, entity_id: str, until: datetime | None) -> None:
+        """Look at an entity again at this time; None: when its memories have changed."""
         ...

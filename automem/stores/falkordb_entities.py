@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from automem.stores.entities import EntityName, Mentions
+from automem.models import Memory
+from automem.stores.cypher import ORDERS, REPLACED
+from automem.stores.entities import EntityName, EntityRecord, Identity, Mentions
 from automem.stores.falkordb_connection import Rows
-from automem.stores.node import UNIQUE_LIMIT
+from automem.stores.falkordb_queries import PUBLIC
+from automem.stores.node import INTERNAL, UNIQUE_LIMIT, plain, read_memory, storable
+from automem.utils.time import to_epoch
 
 _HOPS = 5
 """So often a merged entity may have been merged into another."""
@@ -24,13 +29,40 @@ SET e.last_referenced_at = $at,
 UNREFER = """
 UNWIND $rows AS row MATCH (m:Memory {id: row.memory}) WITH m, row
 MATCH (e:Entity)-[r:REFERENCED_IN]->(m) WHERE NOT e.id IN row.entities
+SET e._identity = 'due', e._identity_at = 0.0
 WITH r, e.id AS id DELETE r RETURN collect(DISTINCT id)"""
 REFER = """
 UNWIND $rows AS row MATCH (m:Memory {id: row.memory})
-UNWIND row.entities AS id MATCH (e:Entity {id: id}) MERGE (e)-[:REFERENCED_IN]->(m)"""
+UNWIND row.entities AS id MATCH (e:Entity {id: id}) MERGE (e)-[:REFERENCED_IN]->(m)
+ON CREATE SET e._identity = 'due', e._identity_at = 0.0"""
 TIDY = """
 MATCH (e:Entity) WHERE e.id IN $ids AND outDegree(e, 'REFERENCED_IN') = 0 AND e.identity IS NULL
 AND e.merged_into IS NULL AND size(coalesce(e.aliases, [])) = 0 DELETE e"""
+
+_COUNTED = "properties(e), outDegree(e, 'REFERENCED_IN')"
+_OWN = "MATCH (e:Entity) WHERE e.merged_into IS NULL"
+BY_SLUG = f"""
+{_OWN} AND e.slug = $slug WITH e ORDER BY outDegree(e, 'REFERENCED_IN') DESC, e.id LIMIT 1
+RETURN {_COUNTED}"""
+BY_ALIAS = f"""
+{_OWN} WITH e, CASE WHEN typeOf(e.aliases) = 'List' THEN e.aliases ELSE [] END AS names,
+CASE WHEN typeOf(e.aliases) = 'String' THEN e.aliases ELSE '' END AS text
+WHERE any(name IN names WHERE name = $slug) OR text CONTAINS ('"' + $slug + '"')
+WITH e ORDER BY e.id LIMIT 1 RETURN {_COUNTED}"""
+
+DUE = f"""
+MATCH (e:Entity) WHERE e._identity = 'due' AND coalesce(e._identity_at, 0.0) <= $now
+AND e.merged_into IS NULL WITH e LIMIT $limit RETURN {_COUNTED}"""
+_CURRENT = f"""
+MATCH (e:Entity {{id: $id}}) WITH e MATCH (e)-[:REFERENCED_IN]->(m:Memory)
+WHERE NOT coalesce(m.archived = true, false) AND NOT coalesce(m._from > $now, false)
+AND NOT coalesce(m._until <= $now, false) AND NOT {REPLACED}"""
+CURRENT_COUNT = f"{_CURRENT} RETURN count(m)"
+CURRENT = f"{_CURRENT} WITH m ORDER BY {ORDERS['score']} LIMIT $limit RETURN {PUBLIC}"
+WRITE_IDENTITY = """
+MATCH (e:Entity {id: $id}) SET e.identity = $text, e.identity_version = $version, e.identity_updated_at = $at,
+    e.identity_source_count = $sources, e._identity = ''"""
+POSTPONE = "MATCH (e:Entity {id: $id}) SET e._identity = $state, e._identity_at = $until"
 
 
 class Entities:
@@ -57,6 +89,46 @@ class Entities:
             self._write(REFER, rows=refer)
         if gone and gone[0][0]:
             self._write(TIDY, ids=gone[0][0])
+
+    def entity_page(
+        self, category: str | None, after: tuple[int, str] | None, limit: int
+    ) -> list[EntityRecord]:
+        wanted = " AND e.category = $category" if category is not None else ""
+        behind = "WHERE count < $count OR (count = $count AND e.id > $id)" if after is not None else ""
+        count, last = after or (0, "")
+        text = (
+            f"{_OWN}{wanted} WITH e, outDegree(e, 'REFERENCED_IN') AS count {behind} "
+            "WITH e, count ORDER BY count DESC, e.id LIMIT $limit RETURN properties(e), count"
+        )
+        rows = self._read(text, category=category, count=count, id=last, limit=max(0, limit))
+        return [_record(row) for row in rows]
+
+    def entity_named(self, slug: str) -> EntityRecord | None:
+        rows = self._read(BY_SLUG, slug=slug) or self._read(BY_ALIAS, slug=slug)
+        return _record(rows[0]) if rows else None
+
+    def identities_due(self, now: datetime, limit: int) -> list[EntityRecord]:
+        return [_record(row) for row in self._read(DUE, now=to_epoch(now), limit=limit)]
+
+    def entity_memories(self, entity_id: str, now: datetime, limit: int) -> tuple[int, list[Memory]]:
+        about = {"id": entity_id, "now": to_epoch(now)}
+        count = int(self._read(CURRENT_COUNT, **about)[0][0])
+        rows = self._read(CURRENT, **about, limit=limit)
+        return count, [read_memory(node, bool(replaced)) for node, replaced in rows]
+
+    def write_identity(self, entity_id: str, identity: Identity) -> None:
+        self._write(
+            WRITE_IDENTITY,
+            id=entity_id,
+            text=storable(identity.text, "identity"),
+            version=identity.version,
+            sources=identity.sources,
+            at=identity.at,
+        )
+
+    def postpone_identity(self, entity_id: str, until: datetime | None) -> None:
+        state, at = ("", 0.0) if until is None else ("due", to_epoch(until))
+        self._write(POSTPONE, id=entity_id, state=state, until=at)
 
     def _canonical(self, ids: Sequence[str]) -> dict[str, str]:
         """Give the entity that each merged one stands for; aliases that are text become lists on the way."""
@@ -85,6 +157,13 @@ def read_aliases(value: Any) -> list[str]:
         except (ValueError, RecursionError):
             return []
     return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+
+
+def _record(row: Sequence[Any]) -> EntityRecord:
+    node, references = row
+    public = {name: plain(value) for name, value in node.items() if not name.startswith(INTERNAL)}
+    public["aliases"] = read_aliases(node.get("aliases"))
+    return EntityRecord(str(public.get("id")), public, int(references))
 
 
 def _is_storable(entity: EntityName) -> bool:

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 RANGE_INDEXES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Memory", ("id", "type", "timestamp", "importance", "_ts", "_updated", "_scope")),
     ("Memory", ("_pending", "_enrichment", "_chat")),
-    ("Entity", ("id", "slug")),
+    ("Entity", ("id", "slug", "_identity")),
     ("MetaMemory", ("id",)),
     ("Pattern", ("type",)),
     ("IdempotencyKey", ("key", "expires")),

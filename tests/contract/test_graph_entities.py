@@ -23,7 +23,10 @@ def edges(connection: Connection) -> list[tuple[str, str]]:
 
 def nodes(connection: Connection) -> dict[str, dict[str, Any]]:
     rows = connection.read("MATCH (e:Entity) RETURN properties(e)", {})
-    return {row[0]["id"]: dict(row[0]) for row in rows}
+    return {
+        row[0]["id"]: {name: value for name, value in row[0].items() if not name.startswith("_")}
+        for row in rows
+    }
 
 
 def mention(graph: FalkorDBGraph, memory_id: str, *entities: EntityName, at: str = AT) -> None:
