@@ -93,7 +93,7 @@ class Enricher:
         return detect(self.stores.graph, rows, self._ids, now.isoformat())
 
     def _neighbours(self, claims: Sequence[Claim], now: datetime) -> dict[str, tuple[tuple[str, float], ...]]:
-        """Link the memories that have their vector to the nearest ones; the others are left out."""
+        """Link the memories that have their vector to the nearest ones; what still waits is left out."""
         embedded = [claim for claim in claims if not claim.memory.vector_pending]
         scope = Scope(at=now, excluded_types=self._options.excluded_types)
         with self.stores.gate.use():
@@ -102,6 +102,7 @@ class Enricher:
                 claim.memory.id: self._nearest(claim.memory.id, vectors.get(claim.memory.id), scope)
                 for claim in embedded
             }
+        near |= {claim.memory.id: () for claim in claims if claim.refused}
         similar = [Similar(claim.memory.id, near[claim.memory.id], claim.changed) for claim in embedded]
         self.stores.graph.link_similar(similar, now.isoformat())
         return near

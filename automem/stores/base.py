@@ -226,6 +226,10 @@ class GraphStore(EdgeStore, EnrichmentStore, EntityStore, PatternStore, Protocol
         """Count an attempt and set when to try again."""
         ...
 
+    def vector_refused(self, memory_id: str, error: str) -> None:
+        """Give a memory's vector up, until its text is changed, ``owe`` or enrichment is asked for it."""
+        ...
+
     def pending_vector_count(self) -> int: ...
 
     def owe(self, memory_ids: Sequence[str], debt: Literal["vector", "payload"]) -> int:

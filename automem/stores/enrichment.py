@@ -34,6 +34,7 @@ class Claim:
     :param changed: its text is another than the one enriched before, so what was found then is void.
     :param by_chat: its summary is the chat model's, and better than a rule's.
     :param provisional: nobody chose its type.
+    :param refused: the provider refuses its text, so that it gets no vector.
     """
 
     memory: Memory
@@ -42,6 +43,7 @@ class Claim:
     changed: bool = False
     by_chat: bool = False
     provisional: bool = False
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ class Enriched:
 
 @dataclass(frozen=True, slots=True)
 class EnrichmentCounts:
-    """Memories: ``pending`` wait for enrichment, ``inflight`` of them claimed; ``failed`` were given up."""
+    """Memories: ``pending`` wait for enrichment, ``inflight`` of them claimed; ``failed`` were given up,
+    or their vectors were."""
 
     pending: int
     inflight: int
@@ -134,7 +137,7 @@ class EnrichmentStore(Protocol):
     def enrichment_counts(self, now: datetime) -> EnrichmentCounts: ...
 
     def enrichment_failures(self, after: str, limit: int) -> list[EnrichmentFailure]:
-        """Give memories that were given up, by id, those greater than ``after``."""
+        """Give memories that were given up, or whose vectors were, by id, those greater than ``after``."""
         ...
 
     def unsettled_count(self) -> int:

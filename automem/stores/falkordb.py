@@ -36,6 +36,7 @@ from automem.stores.node import (
     changed_node,
     derived,
     draft_node,
+    error_text,
     present,
     read_memory,
     receipt_node,
@@ -174,8 +175,11 @@ class FalkorDBGraph(
         if memory_ids:
             self._write(texts.VECTOR_FAILED, ids=list(memory_ids), retry_at=to_epoch(retry_at))
 
+    def vector_refused(self, memory_id: str, error: str) -> None:
+        self._write(texts.VECTOR_REFUSED, id=memory_id, error=error_text(error), never=texts.NEVER)
+
     def pending_vector_count(self) -> int:
-        return int(self._read(texts.PENDING_COUNT)[0][0])
+        return int(self._read(texts.PENDING_COUNT, never=texts.NEVER)[0][0])
 
     # read
     def get_many(self, memory_ids: Sequence[str]) -> dict[str, Memory]:

@@ -24,11 +24,9 @@ from automem.stores.enrichment import (
     Similar,
 )
 from automem.stores.falkordb_connection import Rows
-from automem.stores.falkordb_queries import PUBLIC
-from automem.stores.node import READY, WAITING, enriched_node, improved_node, read_memory, storable
+from automem.stores.falkordb_queries import NEVER, OWING, PUBLIC
+from automem.stores.node import READY, WAITING, enriched_node, error_text, improved_node, read_memory
 from automem.utils.time import to_epoch
-
-_ERROR_LENGTH = 500
 
 # Looked for first, so that an idle worker writes nothing.
 DUE = "MATCH (m:Memory) WHERE m._enrichment IN $states AND coalesce(m._enrich_at, 0.0) <= $now"
@@ -37,7 +35,7 @@ CLAIM = f"""
 {DUE} WITH m LIMIT $limit SET m._enrich_at = $until, m._enrich_by = $owner
 RETURN {PUBLIC}, coalesce(m._enrich_attempts, 0), coalesce(m._forced, false),
     coalesce(m._text_changed, false), coalesce(m._summary_by = 'chat', false),
-    coalesce(m._provisional, false)"""
+    coalesce(m._provisional, false), coalesce(m._retry_at, 0.0) >= $never"""
 FINISH = """
 UNWIND $rows AS row MATCH (m:Memory {id: row.id})
 WHERE coalesce(m._rev, 0) = row.revision AND m._enrich_by = $owner
@@ -46,7 +44,8 @@ SET m._enrichment = CASE WHEN row.complete THEN 'done' WHEN m._pending = 'vector
         ELSE 'ready' END,
     m._text_changed = NOT row.complete AND coalesce(m._text_changed, false)
 SET m._pending = coalesce(m._pending, 'payload'), m._enrich_by = '', m._enrich_at = 0.0,
-    m._enrich_attempts = 0, m._enrich_error = '', m._forced = false
+    m._enrich_attempts = 0, m._forced = false,
+    m._enrich_error = CASE WHEN coalesce(m._retry_at, 0.0) >= $never THEN m._enrich_error ELSE '' END
 RETURN m.id"""
 FAILED = """
 MATCH (m:Memory {id: $id}) WHERE m._enrich_by = $owner
@@ -63,21 +62,29 @@ MATCH (m:Memory) WHERE m._chat = 'due' AND m._chat_by <> '' SET m._chat_by = '',
 
 _QUEUE = """
 SET m._enrichment = CASE WHEN m._pending = 'vector' THEN 'waiting' ELSE 'ready' END, m._forced = true,
-    m._enrich_by = '', m._enrich_at = 0.0, m._enrich_attempts = 0, m._enrich_error = ''"""
+    m._enrich_by = '', m._enrich_at = 0.0, m._enrich_attempts = 0, m._enrich_error = '',
+    m._attempts = 0, m._retry_at = 0.0"""
 REQUEST = f"MATCH (m:Memory) WHERE m.id IN $ids {_QUEUE} RETURN m.id"
 RETRY = f"MATCH (m:Memory) WHERE m._enrichment = 'failed' WITH m {_QUEUE} RETURN count(m)"
+RETRY_REFUSED = f"""
+MATCH (m:Memory) WHERE m._pending = 'vector' AND m._retry_at >= $never WITH m {_QUEUE} RETURN count(m)"""
 
 COUNTS = """
 MATCH (m:Memory) WHERE m._enrichment IN ['waiting', 'ready', 'partial', 'failed']
 RETURN m._enrichment = 'failed', coalesce(m._enrich_by <> '' AND m._enrich_at > $now, false),
     count(m)"""
-FAILURES = """
-MATCH (m:Memory) WHERE m._enrichment = 'failed' AND m.id > $after
-WITH m ORDER BY m.id LIMIT $limit
-RETURN m.id, coalesce(m._enrich_attempts, 0), coalesce(m._enrich_error, '')"""
-UNSETTLED = """
-MATCH (m:Memory) WHERE m._pending IN ['vector', 'payload'] WITH count(m) AS owing
-OPTIONAL MATCH (m:Memory) WHERE m._enrichment IN ['waiting', 'ready', 'partial'] AND m._pending IS NULL
+REFUSED = "MATCH (m:Memory) WHERE m._pending = 'vector' AND m._retry_at >= $never RETURN count(m)"
+_PAGE = "AND m.id > $after WITH m ORDER BY m.id LIMIT $limit RETURN m.id, coalesce"
+FAILURES = f"""
+MATCH (m:Memory) WHERE m._enrichment = 'failed'
+{_PAGE}(m._enrich_attempts, 0), coalesce(m._enrich_error, '')"""
+REFUSALS = f"""
+MATCH (m:Memory) WHERE m._pending = 'vector' AND m._retry_at >= $never
+{_PAGE}(m._attempts, 0), coalesce(m._enrich_error, '')"""
+UNSETTLED = f"""
+{OWING} WITH count(m) AS owing
+OPTIONAL MATCH (m:Memory) WHERE m._enrichment IN ['waiting', 'ready', 'partial']
+AND (m._pending IS NULL OR m._retry_at >= $never)
 WITH owing, count(m) AS waiting RETURN owing + waiting"""
 
 OUTDATED = """
@@ -114,7 +121,7 @@ class PendingEnrichment:
         states = [READY, WAITING] if ahead else [READY]
         if not self._read(ANY_DUE, states=states, now=to_epoch(lease.now)):
             return []
-        rows = self._write(CLAIM, states=states, limit=limit, **_lease(lease))
+        rows = self._write(CLAIM, states=states, limit=limit, never=NEVER, **_lease(lease))
         return [
             Claim(read_memory(node, replaced), attempts + 1, *flags)
             for node, replaced, attempts, *flags in rows
@@ -130,11 +137,10 @@ class PendingEnrichment:
             }
             for result in results
         ]
-        return {row[0] for row in self._write(FINISH, rows=rows, owner=owner)} if rows else set()
+        return {row[0] for row in self._write(FINISH, rows=rows, owner=owner, never=NEVER)} if rows else set()
 
     def enrichment_failed(self, owner: str, memory_id: str, error: str, retry_at: datetime | None) -> None:
-        text = storable(error[:_ERROR_LENGTH].replace("\0", ""), "error")
-        self._write(FAILED, id=memory_id, owner=owner, error=text, **_retry(retry_at))
+        self._write(FAILED, id=memory_id, owner=owner, error=error_text(error), **_retry(retry_at))
 
     def release_enrichment(self, owner: str, memory_ids: Sequence[str], at: datetime) -> None:
         self._write(RELEASE, ids=list(memory_ids), owner=owner, at=to_epoch(at))
@@ -147,22 +153,25 @@ class PendingEnrichment:
         return [row[0] for row in self._write(REQUEST, ids=list(memory_ids))] if memory_ids else []
 
     def retry_enrichment(self) -> int:
-        return int(self._write(RETRY)[0][0])
+        return int(self._write(RETRY)[0][0]) + int(self._write(RETRY_REFUSED, never=NEVER)[0][0])
 
     def enrichment_counts(self, now: datetime) -> EnrichmentCounts:
         rows = self._read(COUNTS, now=to_epoch(now))
+        refused = int(self._read(REFUSED, never=NEVER)[0][0])
         return EnrichmentCounts(
             pending=sum(count for failed, _, count in rows if not failed),
             inflight=sum(count for failed, claimed, count in rows if claimed and not failed),
-            failed=sum(count for failed, _, count in rows if failed),
+            failed=sum(count for failed, _, count in rows if failed) + refused,
         )
 
     def enrichment_failures(self, after: str, limit: int) -> list[EnrichmentFailure]:
-        rows = self._read(FAILURES, after=after, limit=max(0, limit))
-        return [EnrichmentFailure(*row) for row in rows]
+        part = {"after": after, "limit": max(0, limit)}
+        rows = [*self._read(FAILURES, **part), *self._read(REFUSALS, **part, never=NEVER)]
+        found = {row[0]: EnrichmentFailure(*row) for row in rows}
+        return [found[memory_id] for memory_id in sorted(found)][: max(0, limit)]
 
     def unsettled_count(self) -> int:
-        return int(self._read(UNSETTLED)[0][0])
+        return int(self._read(UNSETTLED, never=NEVER)[0][0])
 
     def link_similar(self, similar: Sequence[Similar], at: str) -> None:
         fresh = [each.memory_id for each in similar if each.fresh]

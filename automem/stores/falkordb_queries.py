@@ -63,7 +63,8 @@ TOUCH = "MATCH (m:Memory) WHERE m.id IN $ids SET m.last_accessed = $at"
 PENDING = f"""
 MATCH (m:Memory) WHERE m._pending IN ['vector', 'payload'] AND coalesce(m._retry_at, 0.0) <= $now
 WITH m ORDER BY coalesce(m._ts, 0.0), m.id LIMIT $limit RETURN {PUBLIC}"""
-PENDING_COUNT = "MATCH (m:Memory) WHERE m._pending IN ['vector', 'payload'] RETURN count(m)"
+OWING = "MATCH (m:Memory) WHERE m._pending IN ['vector', 'payload'] AND coalesce(m._retry_at, 0.0) < $never"
+PENDING_COUNT = f"{OWING} RETURN count(m)"
 VECTOR_DONE = """
 UNWIND $rows AS row MATCH (m:Memory {id: row.id}) WHERE coalesce(m._rev, 0) = row.revision
 SET m._pending = null, m._attempts = 0, m._retry_at = 0.0, m._embedding = [],
@@ -71,6 +72,13 @@ SET m._pending = null, m._attempts = 0, m._retry_at = 0.0, m._embedding = [],
 VECTOR_FAILED = """
 MATCH (m:Memory) WHERE m.id IN $ids AND m._pending IN ['vector', 'payload']
 SET m._attempts = coalesce(m._attempts, 0) + 1, m._retry_at = $retry_at"""
+NEVER = 1e300
+"""When the vector of a text is tried again that the provider refuses."""
+# It stays pending, so that no older vector is trusted; enrichment goes on without.
+VECTOR_REFUSED = """
+MATCH (m:Memory {id: $id}) WHERE m._pending = 'vector'
+SET m._attempts = coalesce(m._attempts, 0) + 1, m._retry_at = $never, m._enrich_error = $error,
+    m._enrichment = CASE WHEN m._enrichment IN ['waiting', 'partial'] THEN 'ready' ELSE m._enrichment END"""
 
 IDENTITY = """
 MATCH (s:StoreIdentity {id: 'store'})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Event
 
-from automem.embedding.base import Provider
+from automem.embedding.base import EmbeddingRefused, Provider
 from automem.errors import Unavailable
 from automem.stores.base import GraphStore, PendingVector, VectorStore
 from automem.utils.clock import Clock
@@ -26,6 +26,7 @@ from automem.workers.watch import EmbeddingStats, Watch, WorkBoard
 _log = logging.getLogger("automem.embedding")
 
 _TOMBSTONES = 500
+_HARMLESS = "Does it answer?"
 _TIDY_EVERY = timedelta(hours=1)
 _OUTAGE_AFTER = 3
 """So many failures in a row, none of them a refusal, mean that the provider is down, not one text bad."""
@@ -40,6 +41,7 @@ class Pace:
     :param longest_retry: the most that one memory waits for its next try.
     :param longest_outage: the most that the worker waits while a store or the provider is down.
     :param idle: how often it looks for memories that have become due.
+    :param refusals: tries before a text is given up that the provider refuses while it takes others.
     """
 
     batch_size: int = 20
@@ -47,6 +49,7 @@ class Pace:
     longest_retry: float = 120.0
     longest_outage: float = 15.0
     idle: float = 5.0
+    refusals: int = 5
 
     def retry(self, attempts: int) -> float:
         """Give the wait of a memory that has failed ``attempts`` times before."""
@@ -191,9 +194,24 @@ class EmbeddingWorker(WorkerThread):
 
     def _failed(self, debt: PendingVector, error: Unavailable) -> None:
         now, wait = self._clock.now(), self._pace.retry(debt.attempts)
+        if debt.attempts + 1 >= self._pace.refusals and self._is_text_at_fault(error):
+            _log.error("memory %s gets no vector, its text is refused: %s", debt.memory.id, error)
+            self._board.failed(debt.memory.id, error, now)
+            self._graph.vector_refused(debt.memory.id, error.message)
+            return
         _log.warning("memory %s has no vector yet, next try in %g s: %s", debt.memory.id, wait, error)
         in_a_row = self._board.failed(debt.memory.id, error, now)
         self._graph.vector_failed([debt.memory.id], now + timedelta(seconds=wait))
         self._soonest_retry = min(self._soonest_retry, wait)
         if in_a_row >= _OUTAGE_AFTER:
             raise _Outage(str(error))
+
+    def _is_text_at_fault(self, error: Unavailable) -> bool:
+        """Tell a text that is refused from a provider that refuses everything."""
+        if not isinstance(error, EmbeddingRefused):
+            return False
+        try:
+            self._provider.embed_query(_HARMLESS)
+        except Unavailable:
+            return False
+        return True

@@ -160,6 +160,29 @@ def test_failures_wait_and_are_given_up_visibly(
     assert {c.attempt for c in claim(graph, now).values()} == {1}
 
 
+def test_a_refused_vector_keeps_enrichment_from_waiting(
+    graph: FalkorDBGraph, make_draft: MakeDraft, now: datetime
+) -> None:
+    graph.create([make_draft("a"), make_draft("b")], pending=True)
+    graph.vector_refused("a", "too long\0")
+    assert [debt.memory.id for debt in graph.pending_vectors(5, now)] == ["b"]
+    assert (graph.pending_vector_count(), graph.unsettled_count()) == (1, 2)
+    held = claim(graph, now)["a"]
+    assert held.refused and held.memory.vector_pending
+    assert graph.finish_enrichment("me", [enriched(held.memory)]) == {"a"}
+    assert graph.unsettled_count() == 1
+    [failure] = graph.enrichment_failures("", 5)
+    assert (failure.memory_id, failure.attempts, failure.error) == ("a", 1, "too long")
+    assert graph.enrichment_counts(now) == EnrichmentCounts(pending=1, inflight=0, failed=1)
+    assert graph.update("a", {"tags": ["x"]}, 1)
+    assert graph.pending_vector_count() == 1, "another tag makes its text no better"
+    assert graph.request_enrichment(["a"]) == ["a"]
+    assert graph.pending_vector_count() == 2 and graph.enrichment_failures("", 5) == []
+    graph.vector_refused("a", "too long")
+    assert graph.update("a", {"content": "short"}, 2)
+    assert graph.pending_vector_count() == 2 and graph.enrichment_failures("", 5) == []
+
+
 def test_a_claim_given_back_counts_no_attempt(
     graph: FalkorDBGraph, make_draft: MakeDraft, now: datetime
 ) -> None:

@@ -33,9 +33,12 @@ class FaultyProvider:
         self.name = "faulty"
         self.dimension = DIMENSION
         self.down = False
+        self.refuses_all = False
         self.calls: list[list[str]] = []
 
     def embed_query(self, text: str) -> Vectors:
+        if self.refuses_all:
+            raise EmbeddingRefused("the provider refuses every text")
         return self._inner.embed_query(text)
 
     def embed_batch(self, texts: Sequence[str]) -> Vectors:

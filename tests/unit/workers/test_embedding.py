@@ -88,6 +88,40 @@ def test_a_failed_memory_is_tried_again_later_and_later(
     assert provider.calls[:3] == [["poison"]] * 3
 
 
+def test_a_text_that_is_always_refused_is_given_up_and_can_be_queued_again(
+    worker: EmbeddingWorker, graph: Any, provider: Any, clock: Any, draft: Draft, eventually: Eventually
+) -> None:
+    made = draft("poison")
+    graph.create([made], pending=True)
+    worker.start()
+    for attempts in range(1, PACE.refusals + 1):
+        eventually(lambda n=attempts: worker.stats().failures == n)  # type: ignore[misc]
+        clock.forward(PACE.longest_retry)
+        worker.notify()
+    eventually(lambda: graph.pending_vector_count() == 0)
+    assert graph.get_many([made.id])[made.id].vector_pending, "no vector is trusted"
+    [failure] = graph.enrichment_failures("", 5)
+    assert (failure.memory_id, failure.attempts) == (made.id, PACE.refusals)
+    assert failure.error == "the provider refuses this text"
+    assert graph.enrichment_counts(clock.now()).failed == 1
+    assert graph.enrichment_counts(clock.now()).pending == 1, "enrichment goes on without"
+    assert graph.retry_enrichment() == 1
+    assert graph.pending_vector_count() == 1 and graph.enrichment_failures("", 5) == []
+
+
+def test_a_provider_that_refuses_everything_makes_nothing_be_given_up(
+    worker: EmbeddingWorker, graph: Any, provider: Any, clock: Any, draft: Draft, eventually: Eventually
+) -> None:
+    graph.create([draft("poison")], pending=True)
+    provider.refuses_all = True
+    worker.start()
+    for attempts in range(1, PACE.refusals + 3):
+        eventually(lambda n=attempts: worker.stats().failures >= n)  # type: ignore[misc]
+        clock.forward(PACE.longest_retry)
+        worker.notify()
+    assert graph.pending_vector_count() == 1 and graph.enrichment_failures("", 5) == []
+
+
 def test_waits_double_up_to_a_limit() -> None:
     pace = Pace(first_retry=1.0, longest_retry=60.0, longest_outage=10.0)
     assert [pace.retry(n) for n in (0, 1, 2, 5, 6, 10_000)] == [1, 2, 4, 32, 60, 60]
@@ -161,7 +195,6 @@ def test_a_new_text_gets_a_new_vector(
     worker.start()
     eventually(lambda: graph.pending_vector_count() == 0)
     assert graph.update(made.id, {"content": "new"}, graph.get_many([made.id])[made.id].revision)
-    assert graph.get_many([made.id])[made.id].vector_pending
     worker.notify()
     eventually(lambda: graph.pending_vector_count() == 0)
     assert np.allclose(vectors.vectors([made.id])[made.id], provider.embed_query("new"), atol=1e-5)
