@@ -28,6 +28,7 @@ class ChatPace:
     """How the worker works; times in seconds. A memory is given up after ``attempts`` tries.
 
     :param backoff: wait after a first failure; it doubles with each further one, up to ``longest``.
+    :param goodbye: the most that a stop waits for the model.
     """
 
     attempts: int = 8
@@ -37,6 +38,7 @@ class ChatPace:
     lease: float = 180.0
     idle: float = 2.0
     outage: float = 2.0
+    goodbye: float = 3.0
 
 
 class ChatWorker(WorkerThread):
@@ -58,6 +60,10 @@ class ChatWorker(WorkerThread):
         self._embedder = embedder
         self._desk = desk
         self._pace = pace or ChatPace()
+
+    def stop(self, timeout: float | None = None) -> None:
+        """End, without waiting long for the model: what it is asked for is asked again after a start."""
+        super().stop(self._pace.goodbye if timeout is None else timeout)
 
     def _run_once(self) -> float:
         try:

@@ -43,12 +43,14 @@ class IdentityPace:
     :param retry: wait after the model gave nothing.
     :param idle: how often the worker looks.
     :param batch: most entities of one run.
+    :param goodbye: the most that a stop waits for the model.
     """
 
     refresh: float = 604_800.0
     retry: float = 300.0
     idle: float = 5.0
     batch: int = 20
+    goodbye: float = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +140,8 @@ class IdentityWorker(WorkerThread):
         self._runs = runs
 
     def stop(self, timeout: float | None = None) -> None:
-        """Finish the run in hand, then end."""
-        super().stop(timeout)
+        """End, without waiting long for the model: what is due stays so."""
+        super().stop(self._writer.pace.goodbye if timeout is None else timeout)
         self._writer.close()
 
     def _run_once(self) -> float:

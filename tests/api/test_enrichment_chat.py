@@ -78,6 +78,18 @@ def test_a_model_that_is_down_fails_nothing(client: httpx.Client, model: AiServe
     assert model.count() < 30, "it is not asked for every memory again and again"
 
 
+def test_a_stop_does_not_wait_for_the_model(make_service: Make, model: AiServer) -> None:
+    service = make_service(EMBEDDING_PROVIDER="local", OPENAI_API_KEY="key", OPENAI_BASE_URL=model.openai_url)
+    service.start()
+    model.always(Late(60.0))
+    stored = store(service.client, LONG, type="Context")
+    wait_until(lambda: model.count() > 0)
+    assert service.stop() == 0
+    model.always(None)
+    service.start()
+    wait_until(lambda: memory(service.client, stored)["summary"] == "A list of ships.")
+
+
 def test_a_type_of_the_client_stands(client: httpx.Client, model: AiServer) -> None:
     stored = store(client, "The tide was high.", type="Decision")
     wait_until(lambda: pending(client) == 0)
