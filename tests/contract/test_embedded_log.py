@@ -11,6 +11,8 @@ from automem.models import MemoryDraft
 from automem.stores.data_directory import DataDirectory
 from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.falkordb import FalkorDBGraph
+from automem.stores.server_process import LONG_LOG
+from tests.support.service import wait_until
 
 MakeDraft = Callable[..., MemoryDraft]
 
@@ -35,13 +37,49 @@ def test_the_log_begins_with_a_snapshot_of_the_indexes(tmp_path: Path, make_draf
     with_graph(tmp_path / "data", lambda again: graph_holds(again, "m1"))
 
 
+def test_a_long_log_is_begun_anew(tmp_path: Path, make_draft: MakeDraft) -> None:
+    """Else the start after a kill replays all of it."""
+    directory = DataDirectory.open(tmp_path / "data")
+    server = EmbeddedFalkorDB(directory, ready_timeout=30)
+    server.start()
+    graph = FalkorDBGraph.over_socket(server.socket_path, "memories")
+    names = [f"m{number}" for number in range(32)]
+    try:
+        graph.prepare()
+        assert server.settle_log()
+        for name in names:
+            graph.create([make_draft(name, content=noise())], pending=False)
+        wait_until(lambda: newest_snapshot(tmp_path).stat().st_size > LONG_LOG)
+        wait_until(lambda: logged(tmp_path) < LONG_LOG)
+        for name in names:
+            if logged(tmp_path) <= LONG_LOG:
+                assert graph.update(name, {"content": noise()}, 0)
+        assert logged(tmp_path) > LONG_LOG, "less than the snapshot, so that the server lets it be"
+        assert server.settle_log()
+        wait_until(lambda: logged(tmp_path) < LONG_LOG)
+    finally:
+        graph.close()
+        server.stop()
+        directory.close()
+    with_graph(tmp_path / "data", lambda again: graph_holds(again, *names))
+
+
+def noise() -> str:
+    """A long text that cannot be compressed."""
+    return " ".join(uuid.uuid4().hex for _ in range(6_000))
+
+
+def logged(path: Path) -> int:
+    return sum(part.stat().st_size for part in (path / "data").rglob("*.incr.aof"))
+
+
 def newest_snapshot(path: Path) -> Path:
     """The one before it may be on its way out yet."""
     return max((path / "data").rglob("*.base.rdb"))
 
 
-def graph_holds(graph: FalkorDBGraph, memory_id: str) -> None:
-    assert set(graph.get_many([memory_id])) == {memory_id}
+def graph_holds(graph: FalkorDBGraph, *memory_ids: str) -> None:
+    assert set(graph.get_many(memory_ids)) == set(memory_ids)
 
 
 def with_graph(path: Path, use: Callable[[FalkorDBGraph], None]) -> None:
