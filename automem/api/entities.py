@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 from flask import Blueprint, Response
@@ -15,13 +16,16 @@ from automem.api.requests import answer, compact, query_string
 from automem.api.schemas_memory import NoParameters, Warning
 from automem.entities.validator import category_named
 from automem.errors import InvalidInput, NotFound
-from automem.stores.entities import EntityRecord
+from automem.stores.entities import EntityRecord, EntitySort
 from automem.utils.tags import slugify
 
 DEFAULT_LIMIT, MAX_LIMIT = 100, 500
 NOT_A_NUMBER = "Invalid limit parameter — must be an integer"
 OUT_OF_RANGE = f"Invalid limit parameter — must be between 1 and {MAX_LIMIT}"
 _KIND = "entities"
+_SORTS: tuple[EntitySort, ...] = ("references", "id")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_Place = tuple[int, str] | None
 _TEXTS = ("id", "slug", "category", "name", "identity", "identity_updated_at", "created_at")
 _SHOWN = (*_TEXTS, "last_referenced_at")
 
@@ -50,11 +54,14 @@ class EntitiesQuery(BaseModel):
 
     category: str | None = Field(default=None, description="people, organizations, tools, projects, …")
     limit: int = Field(default=DEFAULT_LIMIT, description=f"1 to {MAX_LIMIT}.")
+    sort: str | None = Field(
+        default=None, description="`references` (the default), or `id`, in which no walk misses any."
+    )
     cursor: str | None = Field(default=None, description="The `next` of the page before.")
 
 
 class EntitiesAnswer(BaseModel):
-    """A page, those of most memories first, then by id."""
+    """A page, those of most memories first, then by id; or all by id."""
 
     status: str = Field(description="Always `success`.")
     entities: list[EntityModel]
@@ -77,16 +84,17 @@ def list_route() -> Response:
     """List what memories are about. Merged entities are left out."""
     query = query_string(EntitiesQuery)
     limit = _limit(query.text("limit"))
-    place = read_cursor(_KIND, query.text("cursor"), (int, str))
+    sort = query.choice("sort", options=_SORTS, default="references")
+    place = read_cursor(f"{_KIND}-{sort}", query.text("cursor"), (int, str))
     given = query.text("category")
     category = category_named(given) or given or None
-    rows = services().graph.entity_page(category, cast("tuple[int, str] | None", place), limit + 1)
+    rows = services().graph.entity_page(category, sort, cast(_Place, place), limit + 1)
     shown = rows[:limit]
     body = {
         "status": "success",
         "entities": [_shown(row) for row in shown],
         "count": len(shown),
-        "next": write_cursor(_KIND, [shown[-1].references, shown[-1].id]) if len(rows) > limit else None,
+        "next": _next(sort, shown[-1]) if len(rows) > limit else None,
     }
     return answer(body, query.warnings)
 
@@ -102,13 +110,16 @@ def entity_route(slug: str) -> Response:
     return answer({"status": "success", "entity": _shown(found)}, warnings)
 
 
+def _next(sort: EntitySort, last: EntityRecord) -> str:
+    return write_cursor(f"{_KIND}-{sort}", [last.references, last.id])
+
+
 def _limit(text: str) -> int:
     if not text:
         return DEFAULT_LIMIT
-    try:
-        limit = int(text)
-    except ValueError:
-        raise InvalidInput(NOT_A_NUMBER, field="limit") from None
+    if not _INTEGER.fullmatch(text):
+        raise InvalidInput(NOT_A_NUMBER, field="limit")
+    limit = int(text) if len(text) < 10 else 0
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(OUT_OF_RANGE, field="limit")
     return limit

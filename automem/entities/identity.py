@@ -84,7 +84,7 @@ class IdentityWriter:
             count, memories = self.graph.entity_memories(entity.id, self.clock.now(), MOST_MEMORIES)
             if not self._is_needed(entity, count):
                 if not dry_run:
-                    self.graph.postpone_identity(entity.id, self._next_look(entity, count))
+                    self.graph.postpone_identity(entity, self._next_look(entity, count))
             elif dry_run or self._write(entity, count, memories):
                 written += 1
             else:
@@ -96,13 +96,17 @@ class IdentityWriter:
             return False
         if not entity.properties.get("identity"):
             return True
-        due = self._next_look(entity, count)
-        return due is not None and due <= self.clock.now()
+        changed = count != entity.properties.get("identity_source_count")
+        return changed and self._fresh_until(entity) <= self.clock.now()
 
-    def _next_look(self, entity: EntityRecord, count: int) -> datetime | None:
-        """Give when an identity that there is may be refreshed; None while its memories are the same."""
-        if not count or count == entity.properties.get("identity_source_count"):
-            return None
+    def _next_look(self, entity: EntityRecord, count: int) -> datetime:
+        """Give when to look again. Memories also end, or are replaced, without being named anew."""
+        later, fresh = self.clock.now() + timedelta(seconds=self.pace.refresh), self._fresh_until(entity)
+        changed = count and count != entity.properties.get("identity_source_count")
+        return fresh if changed and fresh > self.clock.now() else later
+
+    def _fresh_until(self, entity: EntityRecord) -> datetime:
+        """Give until when an identity stands; one without a time may be refreshed at once."""
         written = lenient_timestamp(entity.properties.get("identity_updated_at"))
         return written + timedelta(seconds=self.pace.refresh) if written else self.clock.now()
 
@@ -113,9 +117,10 @@ class IdentityWriter:
         answer = self._chat.complete_text(told, notes(entity, memories, version), _ANSWER_TOKENS)
         text = (answer or "").replace("\0", "").encode("utf-8", "replace").decode("utf-8").strip()
         if not text:
-            self.graph.postpone_identity(entity.id, now + timedelta(seconds=self.pace.retry))
+            self.graph.postpone_identity(entity, now + timedelta(seconds=self.pace.retry))
             return False
         self.graph.write_identity(entity.id, Identity(text, version, count, now.isoformat()))
+        self.graph.postpone_identity(entity, now + timedelta(seconds=self.pace.refresh))
         return True
 
 
@@ -138,6 +143,7 @@ class IdentityWorker(WorkerThread):
         super().__init__("identity")
         self._writer = writer
         self._runs = runs
+        self._adopted = False
 
     def stop(self, timeout: float | None = None) -> None:
         """End, without waiting long for the model: what is due stays so."""
@@ -157,6 +163,9 @@ class IdentityWorker(WorkerThread):
 
     def _is_time(self) -> bool:
         graph, now = self._writer.graph, self._writer.clock.now()
+        if not self._adopted:
+            graph.adopt_identities()
+            self._adopted = True
         return not graph.enrichment_counts(now).pending and bool(graph.identities_due(now, 1))
 
     def _run(self) -> IdentityReport:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from automem.models import Memory
+
+EntitySort = Literal["references", "id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,13 @@ class Mentions:
 
 @dataclass(frozen=True, slots=True)
 class EntityRecord:
-    """An entity node; ``references`` counts the memories that name it."""
+    """An entity node; ``references`` counts the memories that name it, ``changed`` tells when one was
+    last gained or lost."""
 
     id: str
     properties: Mapping[str, Any]
     references: int
+    changed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +69,9 @@ class EntityStore(Protocol):
         ...
 
     def entity_page(
-        self, category: str | None, after: tuple[int, str] | None, limit: int
+        self, category: str | None, sort: EntitySort, after: tuple[int, str] | None, limit: int
     ) -> list[EntityRecord]:
-        """Give entities, those of most memories first, then by id; merged ones are left out.
+        """Give entities, those of most memories first, then by id, or all by id; merged ones are left out.
 
         :param after: the count and the id of the last one before.
         """
@@ -75,6 +79,10 @@ class EntityStore(Protocol):
 
     def entity_named(self, slug: str) -> EntityRecord | None:
         """Find an entity by its slug, else by an alias; merged ones are left out."""
+        ...
+
+    def adopt_identities(self) -> None:
+        """Let the entities that others have made be due."""
         ...
 
     def identities_due(self, now: datetime, limit: int) -> list[EntityRecord]:
@@ -85,8 +93,11 @@ class EntityStore(Protocol):
         """Count the current memories that name an entity, and give the most important ones."""
         ...
 
-    def write_identity(self, entity_id: str, identity: Identity) -> None: ...
+    def write_identity(self, entity_id: str, identity: Identity) -> None:
+        """Write it; the entity stays due until it is postponed."""
+        ...
 
-    def postpone_identity(self, entity_id: str, until: datetime | None) -> None:
-        """Look at an entity again at this time; None: when its memories have changed."""
+    def postpone_identity(self, entity: EntityRecord, until: datetime) -> None:
+        """Look at an entity again at this time, and sooner when it gains or loses a memory; one that did
+        since ``entity`` was read stays due."""
         ...

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from automem.models import Memory
-from automem.stores.cypher import ORDERS, REPLACED
-from automem.stores.entities import EntityName, EntityRecord, Identity, Mentions
+from automem.stores.cypher import ORDERS
+from automem.stores.entities import EntityName, EntityRecord, EntitySort, Identity, Mentions
 from automem.stores.falkordb_connection import Rows
-from automem.stores.falkordb_queries import PUBLIC
-from automem.stores.node import INTERNAL, UNIQUE_LIMIT, plain, read_memory, storable
+from automem.stores.falkordb_queries import NAMELESS, PUBLIC
+from automem.stores.node import INTERNAL, UNIQUE_LIMIT, plain, read_memory, storable, stored_order
 from automem.utils.time import to_epoch
 
 _HOPS = 5
@@ -20,26 +20,38 @@ _HOPS = 5
 
 KNOWN = "MATCH (e:Entity) WHERE e.id IN $ids RETURN e.id, e.merged_into, e.aliases"
 READABLE = "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e.aliases = row.aliases"
-UPSERT = """
-UNWIND $rows AS row MERGE (e:Entity {id: row.id})
-ON CREATE SET e.slug = row.slug, e.category = row.category, e.name = row.name, e.aliases = [],
-    e.created_at = $at
-SET e.last_referenced_at = $at,
-    e.aliases = coalesce(e.aliases, []) + [alias IN row.aliases WHERE NOT alias IN coalesce(e.aliases, [])]"""
 UNREFER = """
 UNWIND $rows AS row MATCH (m:Memory {id: row.memory}) WITH m, row
 MATCH (e:Entity)-[r:REFERENCED_IN]->(m) WHERE NOT e.id IN row.entities
-SET e._identity = 'due', e._identity_at = 0.0
+SET e._identity = 'due', e._identity_at = 0.0, e._changed = $now
 WITH r, e.id AS id DELETE r RETURN collect(DISTINCT id)"""
+# Nodes and edges in one query, so that no TIDY of another process comes in between.
 REFER = """
-UNWIND $rows AS row MATCH (m:Memory {id: row.memory})
-UNWIND row.entities AS id MATCH (e:Entity {id: id}) MERGE (e)-[:REFERENCED_IN]->(m)
-ON CREATE SET e._identity = 'due', e._identity_at = 0.0"""
-TIDY = """
-MATCH (e:Entity) WHERE e.id IN $ids AND outDegree(e, 'REFERENCED_IN') = 0 AND e.identity IS NULL
-AND e.merged_into IS NULL AND size(coalesce(e.aliases, [])) = 0 DELETE e"""
+UNWIND $rows AS row MATCH (m:Memory) WHERE m.id IN row.memories WITH row, collect(m) AS found
+MERGE (e:Entity {id: row.id})
+ON CREATE SET e.slug = row.slug, e.category = row.category, e.name = row.name, e.aliases = [],
+    e.created_at = $at
+SET e.last_referenced_at = $at,
+    e.aliases = coalesce(e.aliases, []) + [alias IN row.aliases WHERE NOT alias IN coalesce(e.aliases, [])]
+WITH e, found UNWIND found AS m
+MERGE (e)-[:REFERENCED_IN]->(m)
+ON CREATE SET e._identity = 'due', e._identity_at = 0.0, e._changed = $now"""
+TIDY = f"MATCH (e:Entity) WHERE e.id IN $ids AND {NAMELESS} DELETE e"
+
+
+def _live(name: str) -> str:
+    """Give the conditions under which a memory is valid at ``$now``, replaced or not."""
+    return (
+        f"NOT coalesce({name}.archived = true, false) AND NOT coalesce({name}._from > $now, false) "
+        f"AND NOT coalesce({name}._until <= $now, false)"
+    )
+
 
 _COUNTED = "properties(e), outDegree(e, 'REFERENCED_IN')"
+_SORTS: Mapping[EntitySort, tuple[str, str]] = {
+    "references": ("count DESC, e.id", "count < $count OR (count = $count AND e.id > $id)"),
+    "id": ("e.id", "e.id > $id"),
+}
 _OWN = "MATCH (e:Entity) WHERE e.merged_into IS NULL"
 BY_SLUG = f"""
 {_OWN} AND e.slug = $slug WITH e ORDER BY outDegree(e, 'REFERENCED_IN') DESC, e.id LIMIT 1
@@ -50,19 +62,23 @@ CASE WHEN typeOf(e.aliases) = 'String' THEN e.aliases ELSE '' END AS text
 WHERE any(name IN names WHERE name = $slug) OR text CONTAINS ('"' + $slug + '"')
 WITH e ORDER BY e.id LIMIT 1 RETURN {_COUNTED}"""
 
+UNSEEN = "MATCH (e:Entity) WHERE e._identity IS NULL SET e._identity = 'due', e._identity_at = 0.0"
 DUE = f"""
 MATCH (e:Entity) WHERE e._identity = 'due' AND coalesce(e._identity_at, 0.0) <= $now
 AND e.merged_into IS NULL WITH e LIMIT $limit RETURN {_COUNTED}"""
 _CURRENT = f"""
-MATCH (e:Entity {{id: $id}}) WITH e MATCH (e)-[:REFERENCED_IN]->(m:Memory)
-WHERE NOT coalesce(m.archived = true, false) AND NOT coalesce(m._from > $now, false)
-AND NOT coalesce(m._until <= $now, false) AND NOT {REPLACED}"""
+MATCH (e:Entity {{id: $id}}) WITH e MATCH (e)-[:REFERENCED_IN]->(m:Memory) WHERE {_live("m")} WITH m
+OPTIONAL MATCH (m)-[:INVALIDATED_BY|EVOLVED_INTO]->(n:Memory) WHERE {_live("n")}
+WITH m, count(n) AS newer WHERE newer = 0"""
 CURRENT_COUNT = f"{_CURRENT} RETURN count(m)"
 CURRENT = f"{_CURRENT} WITH m ORDER BY {ORDERS['score']} LIMIT $limit RETURN {PUBLIC}"
 WRITE_IDENTITY = """
 MATCH (e:Entity {id: $id}) SET e.identity = $text, e.identity_version = $version, e.identity_updated_at = $at,
-    e.identity_source_count = $sources, e._identity = ''"""
-POSTPONE = "MATCH (e:Entity {id: $id}) SET e._identity = $state, e._identity_at = $until"
+    e.identity_source_count = $sources"""
+# What has changed since it was looked at stays due at once.
+POSTPONE = """
+MATCH (e:Entity {id: $id}) WHERE coalesce(e._changed, 0) = $changed
+SET e._identity = 'due', e._identity_at = $until"""
 
 
 class Entities:
@@ -72,33 +88,31 @@ class Entities:
     _write: Callable[..., Rows]
 
     def mention(self, mentions: Sequence[Mentions], at: str) -> None:
-        names = {entity.id: entity for each in mentions for entity in each.entities if _is_storable(entity)}
-        canonical = self._canonical(list(names))
-        rows = [_upsert(name, canonical.get(name.id)) for name in names.values()]
-        if rows:
-            self._write(UPSERT, rows=_merged(rows), at=at)
-        refer = [
-            {
-                "memory": each.memory_id,
-                "entities": sorted({canonical.get(e.id, e.id) for e in each.entities if e.id in names}),
-            }
-            for each in mentions
+        if not mentions:
+            return
+        named = {each.memory_id: [e for e in each.entities if _is_storable(e)] for each in mentions}
+        canonical = self._canonical(list({name.id for names in named.values() for name in names}))
+        kept = [
+            {"memory": memory_id, "entities": [canonical.get(name.id, name.id) for name in names]}
+            for memory_id, names in named.items()
         ]
-        gone = self._write(UNREFER, rows=refer) if refer else []
-        if any(row["entities"] for row in refer):
-            self._write(REFER, rows=refer)
+        now = stored_order()
+        gone = self._write(UNREFER, rows=kept, now=now)
+        if rows := _references(named, canonical):
+            self._write(REFER, rows=rows, at=at, now=now)
         if gone and gone[0][0]:
             self._write(TIDY, ids=gone[0][0])
 
     def entity_page(
-        self, category: str | None, after: tuple[int, str] | None, limit: int
+        self, category: str | None, sort: EntitySort, after: tuple[int, str] | None, limit: int
     ) -> list[EntityRecord]:
         wanted = " AND e.category = $category" if category is not None else ""
-        behind = "WHERE count < $count OR (count = $count AND e.id > $id)" if after is not None else ""
+        order, place = _SORTS[sort]
+        behind = f"WHERE {place}" if after is not None else ""
         count, last = after or (0, "")
         text = (
             f"{_OWN}{wanted} WITH e, outDegree(e, 'REFERENCED_IN') AS count {behind} "
-            "WITH e, count ORDER BY count DESC, e.id LIMIT $limit RETURN properties(e), count"
+            f"WITH e, count ORDER BY {order} LIMIT $limit RETURN properties(e), count"
         )
         rows = self._read(text, category=category, count=count, id=last, limit=max(0, limit))
         return [_record(row) for row in rows]
@@ -106,6 +120,9 @@ class Entities:
     def entity_named(self, slug: str) -> EntityRecord | None:
         rows = self._read(BY_SLUG, slug=slug) or self._read(BY_ALIAS, slug=slug)
         return _record(rows[0]) if rows else None
+
+    def adopt_identities(self) -> None:
+        self._write(UNSEEN)
 
     def identities_due(self, now: datetime, limit: int) -> list[EntityRecord]:
         return [_record(row) for row in self._read(DUE, now=to_epoch(now), limit=limit)]
@@ -126,9 +143,8 @@ class Entities:
             at=identity.at,
         )
 
-    def postpone_identity(self, entity_id: str, until: datetime | None) -> None:
-        state, at = ("", 0.0) if until is None else ("due", to_epoch(until))
-        self._write(POSTPONE, id=entity_id, state=state, until=at)
+    def postpone_identity(self, entity: EntityRecord, until: datetime) -> None:
+        self._write(POSTPONE, id=entity.id, changed=entity.changed, until=to_epoch(until))
 
     def _canonical(self, ids: Sequence[str]) -> dict[str, str]:
         """Give the entity that each merged one stands for; aliases that are text become lists on the way."""
@@ -163,7 +179,7 @@ def _record(row: Sequence[Any]) -> EntityRecord:
     node, references = row
     public = {name: plain(value) for name, value in node.items() if not name.startswith(INTERNAL)}
     public["aliases"] = read_aliases(node.get("aliases"))
-    return EntityRecord(str(public.get("id")), public, int(references))
+    return EntityRecord(str(public.get("id")), public, int(references), node.get("_changed") or 0)
 
 
 def _is_storable(entity: EntityName) -> bool:
@@ -177,23 +193,27 @@ def _target(entity_id: str, merged_into: str) -> str:
     return f"{entity_id.rpartition(':')[0]}:{merged_into}"
 
 
-def _upsert(name: EntityName, canonical: str | None) -> dict[str, Any]:
+def _references(
+    named: Mapping[str, Sequence[EntityName]], canonical: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Give a row for each entity: what it is, and the memories that name it."""
+    found: dict[str, dict[str, Any]] = {}
+    for memory_id, names in named.items():
+        for name in names:
+            row = _properties(name, canonical.get(name.id))
+            known = found.setdefault(row["id"], {**row, "memories": []})
+            known["aliases"] = sorted({*known["aliases"], *row["aliases"]})
+            known["memories"].append(memory_id)
+    return list(found.values())
+
+
+def _properties(name: EntityName, canonical: str | None) -> dict[str, Any]:
     own = canonical or name.id
     category, _, slug = own.removeprefix("entity:").partition(":")
-    aliases = [*name.aliases, name.slug]
     return {
         "id": own,
         "slug": slug,
         "category": category,
         "name": name.name if canonical is None else slug,
-        "aliases": sorted({alias for alias in aliases if alias != slug}),
+        "aliases": sorted({*name.aliases, name.slug} - {slug}),
     }
-
-
-def _merged(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Put the rows of one entity together."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        known = found.setdefault(row["id"], dict(row))
-        known["aliases"] = sorted({*known["aliases"], *row["aliases"]})
-    return list(found.values())

@@ -37,13 +37,20 @@ def update(removed: Sequence[str]) -> str:
 
 
 # What a deleted memory had replaced is no longer so: its payload must say that.
+NAMELESS = """outDegree(e, 'REFERENCED_IN') = 0 AND e.identity IS NULL AND e.merged_into IS NULL
+AND coalesce(e.aliases = [], true)"""
+"""An entity that nothing names, and of which nothing more is known."""
 DELETE = f"""
 MATCH (m:Memory) WHERE m.id IN $ids WITH m, m.id AS id
 OPTIONAL MATCH (old:Memory)-[:INVALIDATED_BY|EVOLVED_INTO]->(m) SET {OWES_PAYLOAD}
-WITH DISTINCT m, id DETACH DELETE m
-WITH collect(DISTINCT id) AS ids
+WITH DISTINCT m, id OPTIONAL MATCH (e:Entity)-[:REFERENCED_IN]->(m)
+WITH m, id, collect(e.id) AS names DETACH DELETE m
+WITH collect(DISTINCT id) AS ids, collect(names) AS lists
 FOREACH (id IN ids | MERGE (t:Tombstone {{id: id}}) SET t.at = $at)
-WITH ids OPTIONAL MATCH (k:IdempotencyKey) WHERE k.key IN [id IN ids | 'id:' + id] DELETE k
+WITH ids, reduce(all = [], names IN lists | all + names) AS named
+OPTIONAL MATCH (e:Entity) WHERE e.id IN named AND {NAMELESS} DELETE e
+WITH DISTINCT ids
+OPTIONAL MATCH (k:IdempotencyKey) WHERE k.key IN [id IN ids | 'id:' + id] DELETE k
 RETURN DISTINCT ids"""
 
 TOMBSTONES = "MATCH (t:Tombstone) WITH t ORDER BY t.at, t.id LIMIT $limit RETURN t.id"

@@ -66,14 +66,37 @@ def test_of_a_category(api: httpx.Client) -> None:
     assert entities(api, category="nothing") == []
 
 
-def test_pages(api: httpx.Client) -> None:
-    seen: list[str] = []
+def walk(api: httpx.Client, **params: Any) -> Iterator[Body]:
     cursor: str | None = ""
     while cursor is not None:
-        reply = api.get("/entities", params={"limit": 1, "cursor": cursor}).json()
-        seen += [row["id"] for row in reply["entities"]]
+        reply = api.get("/entities", params={"limit": 1, "cursor": cursor, **params}).json()
+        yield from reply["entities"]
         cursor = reply.get("next")
-    assert seen == [row["id"] for row in entities(api)]
+
+
+def test_pages(api: httpx.Client) -> None:
+    assert list(walk(api)) == entities(api)
+
+
+def test_a_walk_by_id_shows_all_once_while_memories_come_and_go(own: RunningService) -> None:
+    before = sorted(row["id"] for row in entities(own.client))
+    seen, stored = [], []
+    for row in walk(own.client, sort="id"):
+        seen.append(row["id"])
+        stored.append(store(own.client, f"Day {len(seen)}.", "entity:tools:postgres"))
+        own.wait_settled()
+    assert seen == before
+    for memory_id in stored:
+        assert own.client.delete(f"/memory/{memory_id}").status_code == 200
+    assert [row["reference_count"] for row in entities(own.client, category="tools")] == [1]
+
+
+def test_an_entity_goes_with_its_last_memory(own: RunningService) -> None:
+    stored = store(own.client, "Anything.", "entity:people:nadia-stone")
+    own.wait_settled()
+    assert own.client.get("/entity/nadia-stone").status_code == 200
+    assert own.client.delete(f"/memory/{stored}").status_code == 200
+    assert own.client.get("/entity/nadia-stone").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -81,6 +104,8 @@ def test_pages(api: httpx.Client) -> None:
     [
         ({"limit": "x"}, "Invalid limit parameter — must be an integer"),
         ({"limit": "1.5"}, "Invalid limit parameter — must be an integer"),
+        ({"limit": "1_0"}, "Invalid limit parameter — must be an integer"),
+        ({"sort": "name"}, "'sort' must be one of references, id, not 'name'"),
         ({"limit": "0"}, "Invalid limit parameter — must be between 1 and 500"),
         ({"limit": "501"}, "Invalid limit parameter — must be between 1 and 500"),
         ({"cursor": "x"}, "'cursor' must be the 'next' of an earlier answer of this list"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from automem.stores.entities import EntityName, Mentions
@@ -100,6 +100,8 @@ def test_odd_aliases_of_others_are_no_fault(
     make(connection, id=REDIS.id, slug="redis", category="tools", name="Redis", aliases=7)
     mention(graph, "a", ANN, REDIS)
     assert edges(connection) == [(ANN.id, "a"), (REDIS.id, "a")]
+    connection.write("MATCH (e:Entity {id: $id}) SET e.aliases = 7", {"id": REDIS.id})
+    assert graph.delete(["a"]) == ["a"]
 
 
 def test_a_merged_entity_stands_for_another(
@@ -137,9 +139,53 @@ def test_a_deleted_memory_refers_to_nothing(
     graph: FalkorDBGraph, connection: Connection, make_draft: MakeDraft
 ) -> None:
     store(graph, make_draft)
-    mention(graph, "a", ANN)
-    graph.delete(["a"])
-    assert edges(connection) == []
+    rob = EntityName("people", "robert", "Robert", ("rob",))
+    graph.mention([Mentions("a", (ANN, REDIS, rob)), Mentions("b", (REDIS,))], AT)
+    assert graph.delete(["a", "unknown"]) == ["a"]
+    assert edges(connection) == [(REDIS.id, "b")]
+    assert set(nodes(connection)) == {REDIS.id, rob.id}, "aliases are kept, what nothing names is gone"
+    assert graph.delete(["b"]) == ["b"]
+    assert set(nodes(connection)) == {rob.id}
+
+
+def test_a_new_reference_survives_the_end_of_the_last_one(
+    graph: FalkorDBGraph, connection: Connection, make_draft: MakeDraft
+) -> None:
+    store(graph, make_draft)
+    done = Event()
+
+    def come_and_go() -> None:
+        while not done.is_set():
+            mention(graph, "a", ANN)
+            mention(graph, "a")
+
+    other = Thread(target=come_and_go)
+    other.start()
+    lost = 0
+    for _ in range(60):
+        mention(graph, "b", ANN)
+        lost += (ANN.id, "b") not in edges(connection)
+        mention(graph, "b")
+    done.set()
+    other.join()
+    assert lost == 0
+
+
+def test_pages_by_id_show_all_once_while_counts_change(
+    graph: FalkorDBGraph, connection: Connection, make_draft: MakeDraft
+) -> None:
+    store(graph, make_draft)
+    names = [EntityName("tools", f"tool-{number}", f"Tool {number}") for number in range(5)]
+    graph.mention([Mentions("a", tuple(names)), Mentions("b", tuple(names[:2]))], AT)
+    seen: list[str] = []
+    after: tuple[int, str] | None = None
+    while page := graph.entity_page("tools", "id", after, 2):
+        seen += [row.id for row in page]
+        after = (page[-1].references, page[-1].id)
+        mention(graph, "b", names[4])
+    assert seen == [name.id for name in names]
+    found = graph.entity_page("tools", "references", None, 2)
+    assert [(row.id, row.references) for row in found] == [(names[4].id, 2), (names[0].id, 1)]
 
 
 def test_mentions_at_the_same_time_make_one_node(

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -129,6 +130,57 @@ def test_without_current_memories_nothing_is_asked(bench: Bench) -> None:
     bench.store("Ann was away.", t_invalid="2026-05-02T00:00:00+00:00")
     assert bench.run() == IdentityReport(1, 0)
     assert bench.asked() == []
+
+
+def test_what_is_no_longer_true_replaces_nothing(bench: Bench) -> None:
+    old = bench.store("Ann is a clerk.")
+    ended = bench.store("Ann is a cook.", t_invalid="2026-05-02T00:00:00+00:00")
+    link = "MATCH (a {id: $a}), (b {id: $b}) CREATE (a)-[:INVALIDATED_BY]->(b)"
+    bench.graph.beside().write(link, {"a": old, "b": ended})
+    assert bench.run().synthesized == 1
+    assert bench.asked() == ["2026-05-01: Ann is a clerk."]
+
+
+@pytest.mark.parametrize("way", ["deleted", "ended"])
+def test_it_is_refreshed_when_memories_go(bench: Bench, way: str) -> None:
+    bench.store("Ann plants oaks.")
+    other = bench.store("Ann is a clerk.", importance=0.1)
+    bench.run()
+    if way == "deleted":
+        bench.graph.delete([other])
+    else:
+        assert bench.graph.update(other, {"t_invalid": "2026-05-02T00:00:00+00:00"}, 0)
+    assert bench.run() == IdentityReport(), "too fresh"
+    bench.clock.at += timedelta(seconds=DAY)
+    assert bench.run() == IdentityReport(1, 1)
+    assert bench.asked()[-1].splitlines()[-1] == "2026-05-01: Ann plants oaks."
+    assert bench.ann().properties["identity_source_count"] == 1
+
+
+def test_what_comes_while_the_model_thinks_is_not_forgotten(bench: Bench) -> None:
+    bench.store("Ann plants oaks.")
+    bench.server.next(Late(0.5))
+    writing = Thread(target=bench.run)
+    writing.start()
+    wait_until(lambda: bool(bench.asked()))
+    bench.store("Ann plants elms.")
+    writing.join()
+    assert bench.ann().properties["identity_source_count"] == 1
+    assert bench.run() == IdentityReport(1, 0), "looked at, and still fresh"
+    bench.clock.at += timedelta(seconds=DAY)
+    assert bench.run() == IdentityReport(1, 1)
+    assert bench.ann().properties["identity_source_count"] == 2
+
+
+def test_entities_of_others_are_due_when_adopted(bench: Bench) -> None:
+    bench.store("Ann plants oaks.")
+    strange = "MATCH (e:Entity) SET e = {id: e.id, slug: e.slug, category: e.category, name: e.name}"
+    bench.graph.beside().write(strange, {})
+    assert bench.run() == IdentityReport()
+    bench.graph.adopt_identities()
+    assert bench.run() == IdentityReport(1, 1)
+    bench.graph.adopt_identities()
+    assert bench.run() == IdentityReport(), "it is known now"
 
 
 def test_it_is_refined_when_memories_came_and_time_has_passed(bench: Bench) -> None:
