@@ -17,9 +17,8 @@ from automem.enrichment.chat import ChatConfig, OpenAIChat
 from automem.enrichment.chat_worker import ChatPace, ChatWorker
 from automem.enrichment.summary import ChatSummaries
 from automem.memory.classification import Classifier
-from automem.models import Memory, MemoryDraft
+from automem.models import Memory
 from automem.stores.additions import Additions
-from automem.stores.data_directory import DataDirectory
 from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.enrichment import Enriched, Lease
 from automem.stores.falkordb import FalkorDBGraph
@@ -27,6 +26,7 @@ from automem.stores.falkordb_connection import Connection
 from automem.stores.qdrant_edge import EdgeVectors
 from automem.utils.clock import SystemClock
 from automem.workers.embedding import EmbeddingWorker
+from tests.support.graphs import embedded_server, plain_draft
 from tests.support.openai_server import AiServer, CutOff, Fault, HangUp, Late, Raw, Status
 from tests.support.service import wait_until
 
@@ -45,21 +45,7 @@ class Bench:
 
     def store(self, content: str, provisional: bool = True) -> str:
         """Store a memory as enrichment leaves it, with the chat model's part still owed."""
-        at = "2026-06-01T12:00:00+00:00"
-        draft = MemoryDraft(
-            id=str(uuid.uuid4()),
-            content=content,
-            tags=("a",),
-            importance=0.5,
-            metadata={},
-            type="Memory",
-            confidence=0.3,
-            timestamp=at,
-            updated_at=at,
-            last_accessed=at,
-            t_valid=at,
-            provisional=provisional,
-        )
+        draft = plain_draft(content, provisional=provisional)
         self.graph.create([draft], pending=False)
         now = datetime.now(UTC)
         lease = Lease("test", now, now.replace(year=now.year + 1))
@@ -84,11 +70,8 @@ class Bench:
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedFalkorDB]:
-    with DataDirectory.open(tmp_path_factory.mktemp("chat")) as directory:
-        running = EmbeddedFalkorDB(directory)
-        running.start()
+    with embedded_server(tmp_path_factory.mktemp("chat")) as running:
         yield running
-        running.stop()
 
 
 @pytest.fixture

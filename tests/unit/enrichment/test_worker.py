@@ -11,8 +11,6 @@ from threading import Event
 from typing import Any
 
 import pytest
-from automem.entities.extract import EntityExtractor
-from automem.entities.recogniser import NoRecogniser
 
 from automem.embedding.placeholder import PlaceholderProvider
 from automem.enrichment.board import Desk, EnrichmentBoard
@@ -20,9 +18,9 @@ from automem.enrichment.chat import NoChat
 from automem.enrichment.enricher import Enricher, EnrichmentOptions, Stores
 from automem.enrichment.summary import ChatSummaries
 from automem.enrichment.worker import EnrichmentPace, EnrichmentWorker
+from automem.entities.extract import EntityExtractor
+from automem.entities.recogniser import NoRecogniser
 from automem.errors import GraphUnavailable, VectorsUnavailable
-from automem.models import MemoryDraft
-from automem.stores.data_directory import DataDirectory
 from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.falkordb import FalkorDBGraph
 from automem.stores.qdrant_edge import EdgeVectors
@@ -30,6 +28,7 @@ from automem.utils.clock import RandomIds, SystemClock
 from automem.utils.gate import Gate
 from automem.workers.embedding import EmbeddingWorker, Pace
 from tests.support.breakable import Breakable
+from tests.support.graphs import embedded_server, plain_draft
 from tests.support.service import wait_until
 
 DIMENSION = 8
@@ -88,23 +87,7 @@ class Bench:
         return self.workers[-1]
 
     def store(self, count: int = 1, pending: bool = True) -> list[str]:
-        at = "2026-06-01T12:00:00+00:00"
-        drafts = [
-            MemoryDraft(
-                id=str(uuid.uuid4()),
-                content=f"Met with Ann Smith, visit {number}.",
-                tags=("a",),
-                importance=0.5,
-                metadata={},
-                type="Context",
-                confidence=0.5,
-                timestamp=at,
-                updated_at=at,
-                last_accessed=at,
-                t_valid=at,
-            )
-            for number in range(count)
-        ]
+        drafts = [plain_draft(f"Met with Ann Smith, visit {number}.") for number in range(count)]
         self.graph.create(drafts, pending)
         self.embedder.notify()
         return [draft.id for draft in drafts]
@@ -118,11 +101,8 @@ class Bench:
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedFalkorDB]:
-    with DataDirectory.open(tmp_path_factory.mktemp("enrichment")) as directory:
-        running = EmbeddedFalkorDB(directory)
-        running.start()
+    with embedded_server(tmp_path_factory.mktemp("enrichment")) as running:
         yield running
-        running.stop()
 
 
 @pytest.fixture

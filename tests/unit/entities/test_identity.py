@@ -14,14 +14,13 @@ import pytest
 from automem.embedding.breaker import BreakerConfig, MonotonicStopwatch
 from automem.enrichment.chat import ChatConfig, OpenAIChat
 from automem.entities.identity import IdentityPace, IdentityReport, IdentityWorker, IdentityWriter
-from automem.models import MemoryDraft
-from automem.stores.data_directory import DataDirectory
 from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.entities import EntityName, EntityRecord, Mentions
 from automem.stores.falkordb import FalkorDBGraph
 from automem.stores.falkordb_locks import FalkorDBLocks
 from automem.utils.clock import RandomIds
 from automem.workers.exclusive import ExclusiveRuns, Lease
+from tests.support.graphs import embedded_server, plain_draft
 from tests.support.openai_server import AiServer, CutOff, Fault, HangUp, Late, Raw, Status
 from tests.support.service import wait_until
 
@@ -45,23 +44,9 @@ class Bench:
     writer: IdentityWriter
 
     def store(self, content: str, **fields: Any) -> str:
-        at = fields.pop("timestamp", "2026-05-01T00:00:00+00:00")
-        draft = MemoryDraft(
-            id=str(uuid.uuid4()),
-            content=content,
-            tags=(),
-            importance=fields.pop("importance", 0.5),
-            metadata={},
-            type="Context",
-            confidence=0.5,
-            timestamp=at,
-            updated_at=at,
-            last_accessed=at,
-            t_valid=fields.pop("t_valid", at),
-            t_invalid=fields.pop("t_invalid", None),
-        )
+        draft = plain_draft(content, **fields)
         self.graph.create([draft], pending=False)
-        self.graph.mention([Mentions(draft.id, (ANN,))], at)
+        self.graph.mention([Mentions(draft.id, (ANN,))], draft.timestamp)
         return draft.id
 
     def run(self, dry_run: bool = False) -> IdentityReport:
@@ -78,11 +63,8 @@ class Bench:
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedFalkorDB]:
-    with DataDirectory.open(tmp_path_factory.mktemp("identity")) as directory:
-        running = EmbeddedFalkorDB(directory)
-        running.start()
+    with embedded_server(tmp_path_factory.mktemp("identity")) as running:
         yield running
-        running.stop()
 
 
 @pytest.fixture
