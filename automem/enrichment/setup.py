@@ -65,11 +65,12 @@ def make_enrichment(settings: Settings, company: Company, bell: Event) -> tuple[
 
 def make_identities(settings: Settings, company: Company, runs: ExclusiveRuns) -> tuple[IdentityWorker, ...]:
     """Make the worker that writes identities, where they are wanted and there is a chat model."""
-    if not settings.identity_synthesis_enabled or company.chat.name is None:
+    interval = settings.consolidation_identity_interval_seconds
+    off = interval is not None and interval <= 0
+    if off or not settings.identity_synthesis_enabled or company.chat.name is None:
         return ()
     chat = make_chat(settings, company.clock, settings.identity_synthesis_model)
-    interval = settings.consolidation_identity_interval_seconds
-    pace = IdentityPace() if interval is None or interval <= 0 else IdentityPace(refresh=interval)
+    pace = IdentityPace() if interval is None else IdentityPace(refresh=interval)
     return (IdentityWorker(IdentityWriter(company.stores.graph, chat, company.clock, pace), runs),)
 
 
