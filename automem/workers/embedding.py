@@ -154,7 +154,7 @@ class EmbeddingWorker(WorkerThread):
         """Write payloads where only these are owed; give the memories that need a vector."""
         payloads = [debt.memory.id for debt in owed if not debt.memory.vector_pending]
         settled = self.writer.refresh(payloads) if payloads else frozenset()
-        self._board.paid(settled, embedded=False)
+        self._board.refreshed(settled)
         return [debt for debt in owed if debt.memory.id not in settled]
 
     def _try_together(self, debts: Sequence[PendingVector]) -> None:

@@ -41,6 +41,7 @@ class WorkBoard:
             return self._stats
 
     def watch(self, memory_ids: Sequence[str]) -> Watch:
+        """Wait for the vectors of these."""
         watch = Watch(self, memory_ids)
         with self._lock:
             self._watches.add(watch)
@@ -59,6 +60,11 @@ class WorkBoard:
             watches = list(self._watches)
         for watch in watches:
             watch.settle(memory_ids)
+
+    def refreshed(self, memory_ids: frozenset[str]) -> None:
+        """Note memories whose payload only was owed: nobody watches for that."""
+        with self._lock:
+            self._stats = replace(self._stats, stored=self._stats.stored + len(memory_ids))
 
     def failed(self, memory_id: str, error: Unavailable, at: datetime) -> int:
         """Note that one memory has to wait for a later try; give the failures in a row."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,13 +37,16 @@ def body_of(pair: tuple[str, str]) -> dict[str, Any]:
     return {"memory1_id": pair[0], "memory2_id": pair[1]}
 
 
-def test_edges_are_listed_in_both_directions(api: httpx.Client, tag: str, raw_graph: RawGraph) -> None:
+def test_edges_are_listed_in_both_directions(
+    api: httpx.Client, settled: Callable[[], None], tag: str, raw_graph: RawGraph
+) -> None:
     centre, out, back, found = (store(api, f"memory {name}", tag, "b", "c") for name in "abcd")
     associate(api, centre, "LEADS_TO", out, strength=0.25)
     associate(api, back, "LEADS_TO", centre, strength=0.75)
     raw_graph.link(found, "EXPLAINS", centre, similarity=0.5, origin="consolidation")
+    settled()
     everything = api.get(f"/memory/{centre.upper()}/associations", params={"limit": 200}).json()
-    own = [row for row in everything["associations"] if row["type"] != "PRECEDED_BY"]
+    own = [row for row in everything["associations"] if row["type"] not in ("PRECEDED_BY", "SIMILAR_TO")]
     assert [(row["type"], row["direction"], row["strength"]) for row in own] == [
         ("DISCOVERED", "incoming", 0.5),
         ("LEADS_TO", "incoming", 0.75),
@@ -52,8 +56,8 @@ def test_edges_are_listed_in_both_directions(api: httpx.Client, tag: str, raw_gr
     assert own[0]["properties"] == {"similarity": 0.5, "origin": "consolidation"}
     assert "updated_at" not in own[0] and "next" not in everything
     shown = own[1]["memory"]
-    assert (shown["id"], shown["content"], shown["tags"]) == (back, "memory c", [tag, "b", "c"])
-    assert shown.keys() == {"id", "type", "timestamp", "importance", "confidence", "content", "tags"}
+    assert (shown["id"], shown["summary"], shown["tags"]) == (back, "memory c", [tag, "b", "c"])
+    assert shown.keys() == {"id", "type", "timestamp", "importance", "confidence", "summary", "tags"}
 
 
 def test_edges_are_chosen_by_type_and_direction(api: httpx.Client, tag: str, raw_graph: RawGraph) -> None:

@@ -58,3 +58,11 @@ def test_failures_in_a_row_leave_out_refusals_and_end_with_a_success() -> None:
     assert board.stats().failures_in_a_row == 2
     board.paid(frozenset({"a"}))
     assert (board.stats().failures_in_a_row, board.stats().stored) == (0, 1)
+
+
+def test_a_payload_that_is_written_settles_nobody() -> None:
+    board = WorkBoard()
+    with board.watch(["a"]) as watch:
+        board.refreshed(frozenset({"a"}))
+        assert watch.wait(0.01) == frozenset()
+    assert board.stats().stored == 1
