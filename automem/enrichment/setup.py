@@ -71,7 +71,8 @@ def make_identities(settings: Settings, company: Company, runs: ExclusiveRuns) -
         return ()
     chat = make_chat(settings, company.clock, settings.identity_synthesis_model)
     pace = IdentityPace() if interval is None else IdentityPace(refresh=interval)
-    return (IdentityWorker(IdentityWriter(company.stores.graph, chat, company.clock, pace), runs),)
+    writer = IdentityWriter(company.stores.graph, chat, company.clock, pace)
+    return (IdentityWorker(writer, runs, company.events),)
 
 
 def make_summaries(settings: Settings, chat: ChatModel) -> ChatSummaries:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from automem.enrichment.chat import ChatModel
 from automem.errors import Conflict, Unavailable
+from automem.events.base import EventSink
 from automem.models import Memory
 from automem.stores.base import GraphStore
 from automem.stores.entities import EntityRecord, Identity
@@ -139,8 +140,9 @@ def notes(entity: EntityRecord, memories: Sequence[Memory], version: int) -> str
 class IdentityWorker(WorkerThread):
     """Writes identities when enrichment has come to rest; one process at a time."""
 
-    def __init__(self, writer: IdentityWriter, runs: ExclusiveRuns) -> None:
+    def __init__(self, writer: IdentityWriter, runs: ExclusiveRuns, events: EventSink) -> None:
         super().__init__("identity")
+        self._events = events
         self._writer = writer
         self._runs = runs
         self._adopted = False
@@ -169,5 +171,12 @@ class IdentityWorker(WorkerThread):
         return not graph.enrichment_counts(now).pending and bool(graph.identities_due(now, 1))
 
     def _run(self) -> IdentityReport:
+        began = self._writer.clock.now()
         with self._runs.run(RUN, BUSY) as lease:
-            return self._writer.run(lease)
+            report = self._writer.run(lease)
+        if report.synthesized or report.errors:
+            elapsed = self._writer.clock.now() - began
+            told = {"task_type": RUN, "affected_count": report.synthesized, "success": not report.errors}
+            timed = {"elapsed_ms": round(elapsed.total_seconds() * 1000, 2), "steps": [RUN]}
+            self._events.emit("consolidation.run", {**told, **timed})
+        return report

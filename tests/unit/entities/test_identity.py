@@ -37,6 +37,17 @@ class HandClock:
 
 
 @dataclass
+class Told:
+    """Keeps the events."""
+
+    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    dropped = 0
+
+    def emit(self, type: str, data: Any) -> None:
+        self.events.append((type, dict(data)))
+
+
+@dataclass
 class Bench:
     graph: FalkorDBGraph
     server: AiServer
@@ -213,7 +224,8 @@ def test_a_failing_model_only_delays(bench: Bench, fault: Fault) -> None:
 def test_the_worker_waits_until_enrichment_rests(bench: Bench, engine: EmbeddedFalkorDB) -> None:
     stored = bench.store("Ann plants oaks.")
     runs = ExclusiveRuns(FalkorDBLocks(bench.graph.beside()), RandomIds())
-    worker = IdentityWorker(bench.writer, runs)
+    told = Told()
+    worker = IdentityWorker(bench.writer, runs, told)
     worker.start()
     with runs.run("test", "busy"):
         assert bench.graph.enrichment_counts(bench.clock.now()).pending == 1
@@ -225,3 +237,6 @@ def test_the_worker_waits_until_enrichment_rests(bench: Bench, engine: EmbeddedF
     wait_until(lambda: "identity" in bench.ann().properties)
     worker.stop()
     assert bench.asked() == ["2026-05-01: Ann plants elms."]
+    [(kind, data)] = told.events
+    assert kind == "consolidation.run" and data.pop("elapsed_ms") >= 0
+    assert data == {"task_type": "identity", "affected_count": 1, "success": True, "steps": ["identity"]}
