@@ -17,6 +17,7 @@ from automem.api.requests import (
     Warn,
     answer,
     compact,
+    flag_of,
     known_names,
     optional_json_body,
     query_string,
@@ -125,7 +126,7 @@ def sync() -> Response:
     require_admin()
     body, warnings = _body(SyncBody)
     batch_size = _batch_size(body)
-    dry_run, force = _flag(body, "dry_run"), _flag(body, "force")
+    dry_run, force = flag_of(body, "dry_run"), flag_of(body, "force")
     own = services()
     _check_stores(own, "Qdrant is not available")
     if dry_run:
@@ -145,7 +146,7 @@ def reembed() -> Response:
     require_admin()
     body, warnings = _body(ReembedBody)
     batch_size, limit = _batch_size(body), _limit(body)
-    _flag(body, "force")
+    flag_of(body, "force")
     own = services()
     _check_stores(own, "Qdrant is not available - cannot store embeddings")
     if body.get("model") is not None:
@@ -268,10 +269,3 @@ def _whole(body: Mapping[str, Any], name: str, default: int, bounds: tuple[int, 
         message = f"'{name}' must be a whole number ({bounds[0]} to {bounds[1]})"
         raise InvalidInput(message, field=name)
     return max(bounds[0], min(value, bounds[1]))
-
-
-def _flag(body: Mapping[str, Any], name: str) -> bool:
-    value = body.get(name)
-    if value is not None and not isinstance(value, bool):
-        raise InvalidInput(f"'{name}' must be true or false", field=name)
-    return bool(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from flask import current_app, request
@@ -59,6 +59,17 @@ def json_body(message: str) -> dict[str, Any]:
 def optional_json_body(message: str) -> dict[str, Any]:
     """Read the body as ``json_body`` does; a request without a body gives an empty object."""
     return json_body(message) if _data() else {}
+
+
+def flag_of(body: Mapping[str, Any], name: str) -> bool:
+    """Read a field that is true or false; absent and null are false.
+
+    :raises InvalidInput: for anything else.
+    """
+    value = body.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise InvalidInput(f"'{name}' must be true or false", field=name)
+    return bool(value)
 
 
 def _data() -> bytes:

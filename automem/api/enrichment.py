@@ -18,6 +18,7 @@ from automem.api.requests import (
     Warn,
     answer,
     compact,
+    flag_of,
     known_names,
     optional_json_body,
     query_string,
@@ -173,7 +174,7 @@ def reprocess() -> Response:
     body = optional_json_body("The JSON body is optional")
     warnings = [*query.warnings, *unknown_fields(body, known_names(ReprocessBody))]
     own = services()
-    if _all_failed(body):
+    if flag_of(body, "failed"):
         count = own.graph.retry_enrichment()
         own.enrichment.notify()
         return answer({"status": "queued", "count": count}, warnings, status=202)
@@ -182,13 +183,6 @@ def reprocess() -> Response:
     own.enrichment.notify()
     warnings += _unknown(ids, queued)
     return answer({"status": "queued", "count": len(queued), "ids": queued}, warnings, status=202)
-
-
-def _all_failed(body: dict[str, Any]) -> bool:
-    value = body.get("failed")
-    if value is not None and not isinstance(value, bool):
-        raise InvalidInput("'failed' must be true or false", field="failed")
-    return bool(value)
 
 
 def _ids(body: dict[str, Any], query: Query) -> list[str]:

@@ -15,7 +15,7 @@ from flask.json.provider import DefaultJSONProvider
 from pydantic import BaseModel
 from werkzeug.datastructures import MultiDict
 
-from automem.api.bodies import json_body, optional_json_body, text_fault
+from automem.api.bodies import flag_of, json_body, optional_json_body, text_fault
 from automem.errors import InvalidInput
 from automem.search.types import Warn
 from automem.utils.tags import split_list
@@ -25,6 +25,7 @@ __all__ = [
     "Warn",
     "answer",
     "compact",
+    "flag_of",
     "json_body",
     "known_names",
     "optional_json_body",

@@ -17,6 +17,7 @@ from automem.errors import Unavailable
 from automem.memory.classification import Classifier
 from automem.stores.base import GraphStore
 from automem.stores.enrichment import ChatClaim
+from automem.utils.backoff import backoff
 from automem.workers.embedding import EmbeddingWorker
 from automem.workers.thread import WorkerThread
 
@@ -93,7 +94,7 @@ class ChatWorker(WorkerThread):
                 # It was changed meanwhile: look at it again as it is now.
                 self._graph.chat_failed(self._desk.owner, claim.memory.id, self._desk.clock.now())
             return
-        wait = min(self._pace.longest, self._pace.backoff * 2.0 ** min(claim.attempt - 1, 20))
+        wait = backoff(self._pace.backoff, claim.attempt - 1, self._pace.longest)
         retry_at = None if final else self._desk.clock.now() + timedelta(seconds=wait)
         self._graph.chat_failed(self._desk.owner, claim.memory.id, retry_at)
 

@@ -120,7 +120,7 @@ class Enricher:
 
 def _mentions(memory: Memory, found: Sequence[Entity]) -> Mentions:
     """Name the entities of a text, and those that its client's tags name."""
-    tagged = [known_tag(tag) for tag in memory.tags if tag not in memory.added_tags]
+    tagged = [known_tag(tag) for tag in memory.own_tags]
     named = {entity.id: entity for entity in (*[each for each in tagged if each], *found)}
     rows = [EntityName(each.category, each.slug, each.name, each.aliases) for each in named.values()]
     return Mentions(memory.id, tuple(rows))

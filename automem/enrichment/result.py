@@ -57,7 +57,7 @@ def enriched_properties(memory: Memory, found: Findings, run: Run) -> tuple[dict
 
 
 def _tags(memory: Memory, entities: Sequence[Entity]) -> tuple[list[str], tuple[str, ...]]:
-    own = [tag for tag in memory.tags if tag not in memory.added_tags]
+    own = memory.own_tags
     known = {canonical_tag(tag) for tag in own}
     added = tuple(sorted({entity.id for entity in entities} - known))
     return [*own, *added], added

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from automem.enrichment.chat import ChatModel
+from automem.utils.text import storable_form
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s)")
 _TO_LAST_BLANK = re.compile(r"(?s).*(?=\s)")
@@ -55,10 +56,5 @@ class ChatSummaries:
         text = content.strip()
         most = min(_LONGEST_ANSWER_TOKENS, max(1, self._target_length // 4))
         answer = self._chat.complete_text(_PROMPT.format(length=self._target_length), text, most)
-        summary = _storable(answer or "")
+        summary = storable_form(answer or "").strip()
         return summary if 0 < len(summary) < len(text) else None
-
-
-def _storable(text: str) -> str:
-    """Take out what the graph refuses: NUL characters and halves of surrogate pairs."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8").strip()

@@ -18,11 +18,14 @@ from automem.enrichment.result import Findings
 from automem.errors import Unavailable
 from automem.models import Memory
 from automem.stores.enrichment import Claim, Enriched
+from automem.utils.backoff import backoff
 from automem.workers.embedding import EmbeddingWorker
 from automem.workers.thread import WorkerThread
 
 _log = logging.getLogger("automem.enrichment")
 
+_LONGEST_WAIT = 1024
+"""Times the first wait after a failure."""
 _RACES = 20
 """So often a result is fitted to a memory that clients change at the same time."""
 
@@ -101,9 +104,7 @@ class EnrichmentWorker(WorkerThread):
     def _enrich(self, claims: Sequence[Claim]) -> None:
         try:
             self._finish(claims, self._enricher.examine(claims))
-        except (
-            Exception
-        ) as error:  # whatever one odd memory causes must not keep the others, or end the thread
+        except Exception as error:  # one odd memory must neither keep the others nor end the thread
             if isinstance(error, Unavailable) and self._is_down():
                 raise
             if len(claims) == 1:
@@ -160,8 +161,8 @@ class EnrichmentWorker(WorkerThread):
     def _failed(self, claim: Claim, error: Exception) -> None:
         _log.exception("enrichment of memory %s failed", claim.memory.id)
         final = claim.attempt >= self._pace.attempts
-        wait = timedelta(seconds=self._pace.backoff * 2.0 ** min(claim.attempt - 1, 10))
-        retry_at = None if final else self._desk.clock.now() + wait
+        wait = backoff(self._pace.backoff, claim.attempt - 1, self._pace.backoff * _LONGEST_WAIT)
+        retry_at = None if final else self._desk.clock.now() + timedelta(seconds=wait)
         reason = f"{type(error).__name__}: {error}"
         self._graph.enrichment_failed(self._desk.owner, claim.memory.id, reason, retry_at)
         self._board.failed(claim, reason, will_retry=not final)

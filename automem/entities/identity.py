@@ -17,6 +17,7 @@ from automem.models import Memory
 from automem.stores.base import GraphStore
 from automem.stores.entities import EntityRecord, Identity
 from automem.utils.clock import Clock
+from automem.utils.text import storable_form
 from automem.utils.time import lenient_timestamp
 from automem.workers.exclusive import ExclusiveRuns, Lease
 from automem.workers.thread import WorkerThread
@@ -116,7 +117,7 @@ class IdentityWriter:
         version = (known if isinstance(known, int) else 0) + 1
         told = _PROMPT.format(name=entity.properties.get("name"), category=entity.properties.get("category"))
         answer = self._chat.complete_text(told, notes(entity, memories, version), _ANSWER_TOKENS)
-        text = (answer or "").replace("\0", "").encode("utf-8", "replace").decode("utf-8").strip()
+        text = storable_form(answer or "").strip()
         if not text:
             self.graph.postpone_identity(entity, now + timedelta(seconds=self.pace.retry))
             return False

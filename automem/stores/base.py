@@ -299,10 +299,6 @@ class GraphStore(EdgeStore, EnrichmentStore, EntityStore, PatternStore, Protocol
         """
         ...
 
-    def entities(self, slugs: Sequence[str]) -> list[Mapping[str, Any]]:
-        """Give the Entity nodes with an identity that bear one of the slugs or aliases (recall.md 9.4)."""
-        ...
-
     def replacements(self, memory_ids: Sequence[str], hops: int) -> dict[str, list[Replacement]]:
         """Give, for every id reachable from ``memory_ids`` over at most ``hops`` replacement edges,
         its outgoing replacement edges, newest first (edge ``updated_at``, else target timestamp)."""

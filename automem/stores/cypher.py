@@ -112,11 +112,21 @@ def types_left_out(types: Sequence[str]) -> Conditions:
     return Conditions(("NOT coalesce(m.type, '') IN $excluded_types",), {"excluded_types": list(types)})
 
 
+def not_valid(name: str = "m") -> str:
+    """Give the condition under which a memory is not valid at ``$at``: not yet, or no more."""
+    return f"coalesce({name}._from > $at, false) OR coalesce({name}._until <= $at, false)"
+
+
+def not_archived(name: str = "m") -> str:
+    """Give the condition under which a memory is not archived; the mark may be of any type."""
+    return f"NOT coalesce({name}.archived = true, false)"
+
+
 def _visible(scope: Scope) -> Conditions:
-    shown = () if scope.archived else ("NOT coalesce(m.archived = true, false)",)
+    shown = () if scope.archived else (not_archived(),)
     if scope.state == "any":
         return Conditions(shown)
-    hidden = f"coalesce(m._from > $at, false) OR coalesce(m._until <= $at, false) OR {REPLACED}"
+    hidden = f"{not_valid()} OR {REPLACED}"
     state = f"NOT ({hidden})" if scope.state == "current" else f"({hidden})"
     return Conditions((*shown, state), {"at": to_epoch(scope.at)})
 

@@ -81,6 +81,10 @@ class EntityStore(Protocol):
         """Find an entity by its slug, else by an alias; merged ones are left out."""
         ...
 
+    def entities(self, slugs: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Give the Entity nodes with an identity that bear one of the slugs or aliases (recall.md 9.4)."""
+        ...
+
     def adopt_identities(self) -> None:
         """Let the entities that others have made be due."""
         ...

@@ -36,7 +36,6 @@ from automem.stores.node import (
     changed_node,
     derived,
     draft_node,
-    error_text,
     present,
     read_memory,
     receipt_node,
@@ -176,7 +175,7 @@ class FalkorDBGraph(
             self._write(texts.VECTOR_FAILED, ids=list(memory_ids), retry_at=to_epoch(retry_at))
 
     def vector_refused(self, memory_id: str, error: str) -> None:
-        self._write(texts.VECTOR_REFUSED, id=memory_id, error=error_text(error), never=texts.NEVER)
+        self._write(texts.VECTOR_REFUSED, id=memory_id, error=texts.error_text(error), never=texts.NEVER)
 
     def pending_vector_count(self) -> int:
         return int(self._read(texts.PENDING_COUNT, never=texts.NEVER)[0][0])

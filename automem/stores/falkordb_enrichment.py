@@ -24,8 +24,8 @@ from automem.stores.enrichment import (
     Similar,
 )
 from automem.stores.falkordb_connection import Rows
-from automem.stores.falkordb_queries import NEVER, OWING, PUBLIC
-from automem.stores.node import READY, WAITING, enriched_node, error_text, improved_node, read_memory
+from automem.stores.falkordb_queries import NEVER, OWING, PUBLIC, error_text
+from automem.stores.node import READY, WAITING, enriched_node, improved_node, read_memory
 from automem.utils.time import to_epoch
 
 # Looked for first, so that an idle worker writes nothing.

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from automem.models import Memory
-from automem.stores.cypher import ORDERS
+from automem.stores.cypher import ORDERS, not_archived, not_valid
 from automem.stores.entities import EntityName, EntityRecord, EntitySort, Identity, Mentions
 from automem.stores.falkordb_connection import Rows
 from automem.stores.falkordb_queries import NAMELESS, PUBLIC
@@ -40,11 +40,8 @@ TIDY = f"MATCH (e:Entity) WHERE e.id IN $ids AND {NAMELESS} DELETE e"
 
 
 def _live(name: str) -> str:
-    """Give the conditions under which a memory is valid at ``$now``, replaced or not."""
-    return (
-        f"NOT coalesce({name}.archived = true, false) AND NOT coalesce({name}._from > $now, false) "
-        f"AND NOT coalesce({name}._until <= $now, false)"
-    )
+    """Give the conditions under which a memory is valid at ``$at``, replaced or not."""
+    return f"{not_archived(name)} AND NOT ({not_valid(name)})"
 
 
 _COUNTED = "properties(e), outDegree(e, 'REFERENCED_IN')"
@@ -56,11 +53,29 @@ _OWN = "MATCH (e:Entity) WHERE e.merged_into IS NULL"
 BY_SLUG = f"""
 {_OWN} AND e.slug = $slug WITH e ORDER BY outDegree(e, 'REFERENCED_IN') DESC, e.id LIMIT 1
 RETURN {_COUNTED}"""
-BY_ALIAS = f"""
-{_OWN} WITH e, CASE WHEN typeOf(e.aliases) = 'List' THEN e.aliases ELSE [] END AS names,
+# Aliases written by others may be JSON text; either type would be an error where the other is expected.
+_ALIASES = """
+WITH e, CASE WHEN typeOf(e.aliases) = 'List' THEN e.aliases ELSE [] END AS names,
 CASE WHEN typeOf(e.aliases) = 'String' THEN e.aliases ELSE '' END AS text
-WHERE any(name IN names WHERE name = $slug) OR text CONTAINS ('"' + $slug + '"')
+WHERE"""
+BY_ALIAS = f"""
+{_OWN} {_ALIASES} any(name IN names WHERE name = $slug) OR text CONTAINS ('"' + $slug + '"')
 WITH e ORDER BY e.id LIMIT 1 RETURN {_COUNTED}"""
+
+WITH_IDENTITY = f"""
+{_OWN} AND e.identity IS NOT NULL {_ALIASES} e.slug IN $slugs OR any(name IN names WHERE name IN $slugs)
+OR any(slug IN $slugs WHERE text CONTAINS ('"' + slug + '"'))
+RETURN properties(e) ORDER BY e.slug, e.id"""
+_IDENTITY_FIELDS = (
+    "id",
+    "slug",
+    "category",
+    "name",
+    "aliases",
+    "identity",
+    "identity_source_count",
+    "identity_updated_at",
+)
 
 UNSEEN = "MATCH (e:Entity) WHERE e._identity IS NULL SET e._identity = 'due', e._identity_at = 0.0"
 DUE = f"""
@@ -121,6 +136,10 @@ class Entities:
         rows = self._read(BY_SLUG, slug=slug) or self._read(BY_ALIAS, slug=slug)
         return _record(rows[0]) if rows else None
 
+    def entities(self, slugs: Sequence[str]) -> list[Mapping[str, Any]]:
+        rows = self._read(WITH_IDENTITY, slugs=list(slugs)) if slugs else []
+        return [{name: own[name] for name in _IDENTITY_FIELDS if name in own} for own in map(_public, rows)]
+
     def adopt_identities(self) -> None:
         self._write(UNSEEN)
 
@@ -128,7 +147,7 @@ class Entities:
         return [_record(row) for row in self._read(DUE, now=to_epoch(now), limit=limit)]
 
     def entity_memories(self, entity_id: str, now: datetime, limit: int) -> tuple[int, list[Memory]]:
-        about = {"id": entity_id, "now": to_epoch(now)}
+        about = {"id": entity_id, "at": to_epoch(now)}
         count = int(self._read(CURRENT_COUNT, **about)[0][0])
         rows = self._read(CURRENT, **about, limit=limit)
         return count, [read_memory(node, bool(replaced)) for node, replaced in rows]
@@ -177,9 +196,14 @@ def read_aliases(value: Any) -> list[str]:
 
 def _record(row: Sequence[Any]) -> EntityRecord:
     node, references = row
-    public = {name: plain(value) for name, value in node.items() if not name.startswith(INTERNAL)}
-    public["aliases"] = read_aliases(node.get("aliases"))
+    public = _public(row)
     return EntityRecord(str(public.get("id")), public, int(references), node.get("_changed") or 0)
+
+
+def _public(row: Sequence[Any]) -> dict[str, Any]:
+    """Read the public properties of the node that begins a row; aliases are a list always."""
+    public = {name: plain(value) for name, value in row[0].items() if not name.startswith(INTERNAL)}
+    return public | {"aliases": read_aliases(row[0].get("aliases"))}
 
 
 def _is_storable(entity: EntityName) -> bool:

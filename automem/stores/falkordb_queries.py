@@ -8,6 +8,7 @@ means the same.
 from collections.abc import Sequence
 
 from automem.stores.cypher import REPLACED
+from automem.utils.text import storable_form
 
 PUBLIC = f"properties(m), {REPLACED}"
 """How a memory ``m`` is given: a map, which needs none of the driver's cached names, and its state."""
@@ -79,6 +80,14 @@ SET m._pending = null, m._attempts = 0, m._retry_at = 0.0, m._embedding = [],
 VECTOR_FAILED = """
 MATCH (m:Memory) WHERE m.id IN $ids AND m._pending IN ['vector', 'payload']
 SET m._attempts = coalesce(m._attempts, 0) + 1, m._retry_at = $retry_at"""
+_ERROR_LENGTH = 500
+
+
+def error_text(error: str) -> str:
+    """Give the beginning of an error as the graph keeps it."""
+    return storable_form(error[:_ERROR_LENGTH])
+
+
 NEVER = 1e300
 """When the vector of a text is tried again that the provider refuses."""
 # It stays pending, so that no older vector is trusted; enrichment goes on without.

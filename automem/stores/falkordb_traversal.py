@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from automem.models import Scope
@@ -11,8 +11,7 @@ from automem.stores.base import EdgeFilter, Link, Neighbour
 from automem.stores.cypher import REPLACED, Conditions
 from automem.stores.falkordb_connection import Rows
 from automem.stores.falkordb_edges import read_relation
-from automem.stores.falkordb_entities import read_aliases
-from automem.stores.node import plain, read_memory
+from automem.stores.node import read_memory
 from automem.utils.tags import canonical_tag
 
 _EVIDENCE_TYPES = (
@@ -31,25 +30,6 @@ ORDER BY coalesce(weight > 0, false) DESC, weight DESC, m.id
 WITH s.id AS seed, collect([type(r), weight, m])[0..$limit] AS edges
 UNWIND edges AS edge WITH seed, edge[0] AS label, edge[1] AS weight, edge[2] AS m
 RETURN seed, m.id, label, weight, CASE WHEN m.id IN $known THEN null ELSE properties(m) END, {REPLACED}"""
-
-# Aliases written by others may be JSON text; either type would be an error where the other is expected.
-ENTITIES = """
-MATCH (e:Entity) WHERE e.merged_into IS NULL AND e.identity IS NOT NULL
-WITH e, CASE WHEN typeOf(e.aliases) = 'List' THEN e.aliases ELSE [] END AS names,
-CASE WHEN typeOf(e.aliases) = 'String' THEN e.aliases ELSE '' END AS text
-WHERE e.slug IN $slugs OR any(name IN names WHERE name IN $slugs)
-OR any(slug IN $slugs WHERE text CONTAINS ('"' + slug + '"'))
-RETURN properties(e) ORDER BY e.slug, e.id"""
-_ENTITY_FIELDS = (
-    "id",
-    "slug",
-    "category",
-    "name",
-    "aliases",
-    "identity",
-    "identity_source_count",
-    "identity_updated_at",
-)
 
 
 class Traversal:
@@ -72,10 +52,6 @@ class Traversal:
             _neighbours(edges, inside), **inside.params, ids=list(memory_ids), limit=edges.per_memory
         )
         return [_neighbour(row) for row in rows]
-
-    def entities(self, slugs: Sequence[str]) -> list[Mapping[str, Any]]:
-        rows = self._read(ENTITIES, slugs=list(slugs)) if slugs else []
-        return [_entity(row[0]) for row in rows]
 
 
 def edge_conditions(edges: EdgeFilter) -> Conditions:
@@ -116,11 +92,6 @@ def _neighbours(edges: EdgeFilter, inside: Conditions) -> str:
         "UNWIND edges AS edge WITH seed, edge[0] AS r, edge[1] AS m "
         f"RETURN seed, startNode(r).id, endNode(r).id, type(r), properties(r), {_OTHER}"
     )
-
-
-def _entity(node: Mapping[str, Any]) -> dict[str, Any]:
-    known = {**node, "aliases": read_aliases(node.get("aliases"))}
-    return {name: plain(known[name]) for name in _ENTITY_FIELDS if name in known}
 
 
 def _neighbour(row: list[Any]) -> Neighbour:

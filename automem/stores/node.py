@@ -59,7 +59,6 @@ _NEW_TEXT: Mapping[str, Any] = {
 UNIQUE_LIMIT = 1000
 """Bytes of a text that the graph keeps unique. FalkorDB (4.x) crashes at 4,096."""
 
-_ERROR_LENGTH = 500
 _INTEGERS = range(-(2**63), 2**63)
 _SCALARS = (str, bool, int, float)
 
@@ -184,11 +183,6 @@ def conversation_scope(tags: Sequence[str]) -> str | None:
     depth = max((tag.count(":") for tag in canonical), default=0)
     deepest = sorted(tag for tag in canonical if tag.count(":") == depth)
     return "\n".join(deepest) or None
-
-
-def error_text(error: str) -> str:
-    """Give the beginning of an error as the graph can hold it."""
-    return error[:_ERROR_LENGTH].replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def present(node: Mapping[str, Any]) -> Properties:

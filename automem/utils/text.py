@@ -192,6 +192,11 @@ class Analyzer:
         return [kind + encode(code) for code in (*stems, *parts)]
 
 
+def storable_form(text: str) -> str:
+    """Give a text of others without what the graph refuses: NUL characters and halves of surrogate pairs."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
 def document_lexemes(
     content: str, tags: Sequence[str], metadata: Mapping[str, Any], added_tags: Sequence[str] = ()
 ) -> str:

@@ -16,6 +16,7 @@ from threading import Event
 from automem.embedding.base import EmbeddingRefused, Provider
 from automem.errors import Unavailable
 from automem.stores.base import GraphStore, PendingVector, VectorStore
+from automem.utils.backoff import backoff
 from automem.utils.clock import Clock
 from automem.utils.time import to_epoch
 from automem.workers.reembed import embed_texts
@@ -53,11 +54,11 @@ class Pace:
 
     def retry(self, attempts: int) -> float:
         """Give the wait of a memory that has failed ``attempts`` times before."""
-        return min(self.longest_retry, self.first_retry * 2.0 ** min(attempts, 30))
+        return backoff(self.first_retry, attempts, self.longest_retry)
 
     def outage(self, failures: int) -> float:
         """Give the wait after the worker's ``failures``-th failed round in a row, from 1."""
-        return min(self.longest_outage, self.first_retry * 2.0 ** min(failures - 1, 30))
+        return backoff(self.first_retry, failures - 1, self.longest_outage)
 
 
 class _Outage(Exception):

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from automem.models import MemoryDraft
-from automem.stores.data_directory import DataDirectory
-from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.falkordb import FalkorDBGraph
 from automem.stores.falkordb_connection import Connection, Limits, ServerAddress, SocketAddress
 from tests.support.falkordb_server import free_port, tcp_server
+from tests.support.graphs import embedded_server, plain_draft
 
 PASSWORD = 'pass "word" \\ ü'
 LIMITS = Limits(connect=2.0, answer=30.0, read=10.0, indexes=30.0)
@@ -29,11 +27,8 @@ MakeDraft = Callable[..., MemoryDraft]
 
 @pytest.fixture(scope="session")
 def socket_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SocketAddress]:
-    with DataDirectory.open(tmp_path_factory.mktemp("data")) as directory:
-        server = EmbeddedFalkorDB(directory)
-        server.start()
+    with embedded_server(tmp_path_factory.mktemp("data")) as server:
         yield SocketAddress(server.socket_path)
-        server.stop()
 
 
 @pytest.fixture(scope="session")
@@ -72,21 +67,15 @@ def make_draft() -> MakeDraft:
     """Give a maker of drafts: an id and the fields that matter; ``timestamp`` fills the other times."""
 
     def make(memory_id: str, **fields: Any) -> MemoryDraft:
-        at = fields.get("timestamp", "2026-03-01T12:00:00+00:00")
-        plain = MemoryDraft(
-            id=memory_id,
-            content=f"Content of {memory_id}",
-            tags=(),
-            importance=0.5,
-            metadata={},
-            type="Context",
-            confidence=0.75,
-            timestamp=at,
-            updated_at=at,
-            last_accessed=at,
-            t_valid=at,
-        )
-        return replace(plain, **fields)
+        plain = {
+            "id": memory_id,
+            "content": f"Content of {memory_id}",
+            "tags": (),
+            "type": "Context",
+            "confidence": 0.75,
+            "timestamp": "2026-03-01T12:00:00+00:00",
+        }
+        return plain_draft(**{**plain, **fields})
 
     return make
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
@@ -19,6 +19,21 @@ class Told:
     type: str
     timestamp: str
     data: dict[str, Any]
+
+
+@dataclass
+class Remembered:
+    """An event sink that keeps what it is told."""
+
+    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    dropped = 0
+
+    def emit(self, type: str, data: Mapping[str, Any]) -> None:
+        self.events.append((type, dict(data)))
+
+    def of(self, type: str) -> list[dict[str, Any]]:
+        """Give what was told of one type."""
+        return [data for kind, data in self.events if kind == type]
 
 
 class Listener:

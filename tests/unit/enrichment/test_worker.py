@@ -28,25 +28,12 @@ from automem.utils.clock import RandomIds, SystemClock
 from automem.utils.gate import Gate
 from automem.workers.embedding import EmbeddingWorker, Pace
 from tests.support.breakable import Breakable
+from tests.support.events import Remembered
 from tests.support.graphs import embedded_server, plain_draft
 from tests.support.service import wait_until
 
 DIMENSION = 8
 PACE = EnrichmentPace(attempts=3, backoff=0.02, idle=0.02, batch=5, lease=30.0, outage=0.02)
-
-
-@dataclass
-class Told:
-    """Keeps the events."""
-
-    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    dropped = 0
-
-    def emit(self, type: str, data: Any) -> None:
-        self.events.append((type, dict(data)))
-
-    def of(self, type: str) -> list[dict[str, Any]]:
-        return [data for kind, data in self.events if kind == type]
 
 
 class Poisonous:
@@ -75,7 +62,7 @@ class Bench:
     embedder: EmbeddingWorker
     workers: list[EnrichmentWorker] = field(default_factory=list)
 
-    def worker(self, told: Told, pace: EnrichmentPace = PACE) -> EnrichmentWorker:
+    def worker(self, told: Remembered, pace: EnrichmentPace = PACE) -> EnrichmentWorker:
         stores = Stores(self.graph, self.vectors, Gate())
         extractor = EntityExtractor(NoRecogniser())
         summaries = ChatSummaries(NoChat(), 500, 300)
@@ -126,7 +113,7 @@ def bench(engine: EmbeddedFalkorDB, tmp_path: Path) -> Iterator[Bench]:
 
 
 def test_two_workers_do_each_memory_once(bench: Bench) -> None:
-    tellers = Told(), Told()
+    tellers = Remembered(), Remembered()
     stored = bench.store(60)
     for told in tellers:
         bench.worker(told).start()
@@ -140,7 +127,7 @@ def test_two_workers_do_each_memory_once(bench: Bench) -> None:
 
 def test_a_claim_of_the_dead_comes_back(bench: Bench) -> None:
     [stored] = bench.store(pending=False)
-    told = Told()
+    told = Remembered()
     worker = bench.worker(told)
     now = datetime.now(UTC)
     dead = Desk("dead", SystemClock()).lease(0.3)
@@ -155,7 +142,7 @@ def test_one_bad_memory_does_not_keep_the_others_and_is_given_up(bench: Bench) -
     stored = bench.store(5, pending=False)
     bad = stored[2]
     bench.vectors.poison[bad] = ValueError("odd vector")
-    told = Told()
+    told = Remembered()
     worker = bench.worker(told)
     worker.start()
     bench.done()
@@ -178,7 +165,7 @@ def test_one_bad_memory_does_not_keep_the_others_and_is_given_up(bench: Bench) -
 def test_a_store_that_refuses_one_memory_is_no_outage(bench: Bench) -> None:
     first, second = bench.store(2, pending=False)
     bench.vectors.poison[first] = VectorsUnavailable("this point cannot be read")
-    bench.worker(Told()).start()
+    bench.worker(Remembered()).start()
     wait_until(lambda: bench.graph.enrichment_counts(datetime.now(UTC)).failed == 1)
     bench.done()
     assert bench.graph.get_many([second])[second].properties["processed"] is True
@@ -190,7 +177,7 @@ def test_an_outage_costs_no_attempt(bench: Bench, store: str) -> None:
     wait_until(lambda: bench.graph.pending_vector_count() == 0)
     down: Any = bench.graph if store == "graph" else bench.vectors._inner
     down.down = True
-    told = Told()
+    told = Remembered()
     worker = bench.worker(told)
     worker.start()
     calls = "claim_enrichment" if store == "graph" else "ping"
@@ -206,7 +193,7 @@ def test_an_outage_costs_no_attempt(bench: Bench, store: str) -> None:
 def test_changes_in_between_survive(bench: Bench) -> None:
     """Clients change tags and metadata all the while, hundreds of times."""
     stored = bench.store(20, pending=False)
-    worker = bench.worker(Told())
+    worker = bench.worker(Remembered())
     worker.start()
     for number in range(10):
         for memory_id in stored:
@@ -223,7 +210,7 @@ def test_changes_in_between_survive(bench: Bench) -> None:
 
 def test_a_memory_deleted_meanwhile_is_skipped(bench: Bench) -> None:
     [stored] = bench.store(pending=False)
-    told = Told()
+    told = Remembered()
 
     class DeletedInBetween:
         """Deletes the memory while it is examined."""

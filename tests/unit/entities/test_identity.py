@@ -20,6 +20,7 @@ from automem.stores.falkordb import FalkorDBGraph
 from automem.stores.falkordb_locks import FalkorDBLocks
 from automem.utils.clock import RandomIds
 from automem.workers.exclusive import ExclusiveRuns, Lease
+from tests.support.events import Remembered
 from tests.support.graphs import embedded_server, plain_draft
 from tests.support.openai_server import AiServer, CutOff, Fault, HangUp, Late, Raw, Status
 from tests.support.service import wait_until
@@ -34,17 +35,6 @@ class HandClock:
 
     def now(self) -> datetime:
         return self.at
-
-
-@dataclass
-class Told:
-    """Keeps the events."""
-
-    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    dropped = 0
-
-    def emit(self, type: str, data: Any) -> None:
-        self.events.append((type, dict(data)))
 
 
 @dataclass
@@ -224,7 +214,7 @@ def test_a_failing_model_only_delays(bench: Bench, fault: Fault) -> None:
 def test_the_worker_waits_until_enrichment_rests(bench: Bench, engine: EmbeddedFalkorDB) -> None:
     stored = bench.store("Ann plants oaks.")
     runs = ExclusiveRuns(FalkorDBLocks(bench.graph.beside()), RandomIds())
-    told = Told()
+    told = Remembered()
     worker = IdentityWorker(bench.writer, runs, told)
     worker.start()
     with runs.run("test", "busy"):

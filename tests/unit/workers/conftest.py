@@ -16,11 +16,11 @@ from automem.embedding.base import EmbeddingRefused, Vectors
 from automem.embedding.placeholder import PlaceholderProvider
 from automem.errors import EmbeddingUnavailable, GraphUnavailable, VectorsUnavailable
 from automem.models import MemoryDraft
-from automem.stores.data_directory import DataDirectory
 from automem.stores.embedded import EmbeddedFalkorDB
 from automem.stores.falkordb import FalkorDBGraph
 from automem.stores.qdrant_edge import EdgeVectors
 from tests.support.breakable import Breakable
+from tests.support.graphs import embedded_server, plain_draft
 
 DIMENSION = 8
 
@@ -65,12 +65,8 @@ class ManualClock:
 
 @pytest.fixture(scope="session")
 def falkordb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedFalkorDB]:
-    directory = DataDirectory.open(tmp_path_factory.mktemp("workers"))
-    engine = EmbeddedFalkorDB(directory)
-    engine.start()
-    yield engine
-    engine.stop()
-    directory.close()
+    with embedded_server(tmp_path_factory.mktemp("workers")) as engine:
+        yield engine
 
 
 @pytest.fixture
@@ -103,20 +99,8 @@ def draft() -> Callable[..., MemoryDraft]:
     at = "2025-06-01T12:00:00+00:00"
 
     def make(content: str, embedding: Sequence[float] | None = None, number: int = 0) -> MemoryDraft:
-        return MemoryDraft(
-            id=str(uuid.uuid4()),
-            content=content,
-            tags=("a",),
-            importance=0.5,
-            metadata={},
-            type="Memory",
-            confidence=0.3,
-            timestamp=f"2025-06-01T12:00:{number:02}+00:00",
-            updated_at=at,
-            last_accessed=at,
-            t_valid=at,
-            embedding=embedding,
-        )
+        own = {"timestamp": f"2025-06-01T12:00:{number:02}+00:00", "embedding": embedding}
+        return plain_draft(content, updated_at=at, last_accessed=at, t_valid=at, **own)
 
     return make
 
