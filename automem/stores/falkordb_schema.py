@@ -1,4 +1,5 @@
-"""Indexes and constraints of the graph (storage.md 2): made when missing, waited for until they serve."""
+"""Indexes, constraints and types of edges of the graph (storage.md 2): made when missing, waited for until
+they serve."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import time
 from dataclasses import dataclass
 
 from automem.errors import GraphUnavailable
+from automem.relations import REGISTRY
 from automem.stores.falkordb_connection import Connection, QueryRefused
 
 logger = logging.getLogger(__name__)
@@ -21,6 +23,11 @@ RANGE_INDEXES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Tombstone", ("id",)),
 )
 UNIQUE = (("Memory", "id"), ("IdempotencyKey", "key"))
+
+# The plan of a MERGE that is made while its type of edge is unknown matches nothing: several at once would
+# make the first edge of the type several times.
+EDGE_TYPES = (*REGISTRY, "REFERENCED_IN")
+_KNOWN_TYPES = "CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"
 
 # No stopwords and no stemming: the tokens of utils/text.py are matched as they are.
 _FULL_TEXT = (
@@ -67,6 +74,16 @@ def _create_missing(connection: Connection, state: _State) -> None:
     for label, name in UNIQUE:
         if (label, name) not in state.unique:
             _constrain(connection, label, name)
+    _create_edge_types(connection)
+
+
+def _create_edge_types(connection: Connection) -> None:
+    """Make an edge of each missing type and take it away again; the type stays known."""
+    known = {row[0] for row in connection.write(_KNOWN_TYPES, {})}
+    missing = [name for name in EDGE_TYPES if name not in known]
+    if missing:
+        edges = ", ".join(f"(a)-[:{name}]->(a)" for name in missing)
+        connection.write(f"CREATE (a:EdgeTypes), {edges} DELETE a", {})
 
 
 def _create(connection: Connection, query: str) -> None:
