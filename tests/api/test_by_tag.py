@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -36,11 +37,14 @@ def walk(api: httpx.Client, tag: str, limit: int) -> list[str]:
     return found
 
 
-def test_memories_are_given_whole_most_important_first(api: httpx.Client, tag: str) -> None:
+def test_memories_are_given_whole_most_important_first(
+    api: httpx.Client, settled: Callable[[], None], tag: str
+) -> None:
     plain = store(api, "plain", tag, importance=0.5, timestamp="2024-01-02")
     old = store(api, "old", tag, importance=0.5, timestamp="2024-01-01", metadata={"k": [1]})
     high = store(api, "high", tag, "x", importance=0.9, timestamp="2020-01-01")
     store(api, "another", f"{tag}x")
+    settled()
     body = listed(api, f" {tag} ")
     assert {name: value for name, value in body.items() if name != "memories"} == {
         "status": "success",

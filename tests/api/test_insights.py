@@ -62,15 +62,17 @@ def test_a_briefing_of_nothing(client: httpx.Client) -> None:
     }
 
 
-def test_lessons_and_rules_by_importance(client: httpx.Client) -> None:
+def test_lessons_and_rules_by_importance(own: RunningService, client: httpx.Client) -> None:
     low = store(client, "Check the disk first", "lesson", importance=0.2)
     high = store(
         client, "Never drop a table", "Critical", importance=0.9, metadata={"by": "Ann"}, type="Style"
     )
     rule = store(client, "Recall before answering", "memory-recall", "x")
     store(client, "No lesson", "lessons", "my:lesson", "lesson:python", "systems")
+    own.wait_settled()
     body = get(client, "/startup-recall")
     assert [row["id"] for row in body["critical_lessons"]] == [high, low]
+    assert body["critical_lessons"][0]["metadata"].pop("enrichment"), "beside the client's"
     assert body["critical_lessons"][0] == {
         "id": high,
         "content": "Never drop a table",

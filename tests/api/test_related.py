@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -46,7 +47,10 @@ def chain(api: httpx.Client, tag: str) -> list[str]:
     return made
 
 
-def test_neighbours_in_any_direction_most_important_first(api: httpx.Client, chain: list[str]) -> None:
+def test_neighbours_in_any_direction_most_important_first(
+    api: httpx.Client, settled: Callable[[], None], chain: list[str]
+) -> None:
+    settled()
     body = related(api, chain[2])
     assert ids(body) == [chain[3], chain[1]]
     assert {name: value for name, value in body.items() if name != "related_memories"} == {
@@ -58,8 +62,8 @@ def test_neighbours_in_any_direction_most_important_first(api: httpx.Client, cha
         "limit": 5,
     }
     shown = body["related_memories"][0]
-    assert shown.keys() == {"id", "type", "timestamp", "importance", "confidence", "content", "tags"}
-    assert shown["content"] == "link 3"
+    assert shown.keys() == {"id", "type", "timestamp", "importance", "confidence", "summary", "tags"}
+    assert shown["summary"] == "link 3"
 
 
 def test_depth_and_limit_are_clamped(api: httpx.Client, chain: list[str]) -> None:

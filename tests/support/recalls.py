@@ -10,6 +10,7 @@ import falkordb
 import httpx
 
 from automem.stores.server_process import server_files
+from tests.support.service import wait_until
 
 Body = dict[str, Any]
 
@@ -69,11 +70,19 @@ class RawGraph:
         return rows
 
     def change(self, memory_id: str, **properties: Any) -> None:
-        """Set properties of a memory, None removes; nothing derived follows."""
+        """Set properties of a memory, None removes; nothing derived follows.
+
+        Only once the service is done with it, which would not notice such a change.
+        """
+        wait_until(lambda: self._is_done(memory_id))
         rows = self.run(
             "MATCH (m:Memory {id: $id}) SET m += $values RETURN m.id", id=memory_id, values=properties
         )
         assert len(rows) == 1
+
+    def _is_done(self, memory_id: str) -> bool:
+        done = "coalesce(m._enrichment, 'done') = 'done' AND m._pending IS NULL"
+        return bool(self.run(f"MATCH (m:Memory {{id: $id}}) RETURN {done}", id=memory_id)[0][0])
 
     def link(self, source: str, kind: str, target: str, **properties: Any) -> None:
         """Make an edge with any properties."""
